@@ -39,7 +39,7 @@ SLOW_IMPORTS = (
 
 
 def simulated_rows() -> pd.DataFrame:
-    """Simulate rows with wide and narrow features in every order."""
+    """Simulate rows with three numeric and two categorical features."""
     rng = np.random.default_rng(0)
     numbers = {name: rng.uniform(20, 60, N_ROWS) for name in WIDE}
     jobs, sexes = rng.choice(["clerk", "nurse"], N_ROWS), rng.choice(["f", "m"], N_ROWS)

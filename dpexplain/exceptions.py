@@ -8,8 +8,8 @@ __all__ = ["BudgetError", "HealthWarning", "PrivacyWarning", "SchemaError"]
 class PrivacyWarning(UserWarning):
     """Warning that something is outside the guarantee, or that the guarantee is weak.
 
-    Examples are bounds computed from the data, an epsilon above 10, and a delta of at least 1
-    divided by the number of records.
+    Examples are bounds computed from the data, an epsilon above 10, and a delta of at least 1/n
+    for n records.
 
     Examples
     --------

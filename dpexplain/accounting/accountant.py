@@ -39,8 +39,8 @@ def epsilon_from_events(
     """Compute the total epsilon of all events, rounded up.
 
     The total holds for adaptively chosen queries: queries may depend on earlier answers, but the
-    noise and the number of releases must not. If these depend on earlier answers too, use the cap
-    of a `PrivacyLedger`, which holds in that case as well.
+    noise and the number of releases must not. If these also depend on earlier answers, use the cap
+    of a `PrivacyLedger`, which holds even in that case.
 
     Parameters
     ----------

@@ -58,7 +58,7 @@ _NODES = (
 
 
 def delta_from_mu(mu: float, epsilon: float) -> float:
-    """Return the smallest delta at which mu-GDP implies (epsilon, delta)-DP.
+    """Return the smallest delta for which mu-GDP implies (epsilon, delta)-DP.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def delta_from_mu(mu: float, epsilon: float) -> float:
 
 
 def epsilon_from_mu(mu: float, delta: float) -> float:
-    """Return the smallest epsilon at which mu-GDP implies (epsilon, delta)-DP.
+    """Return the smallest epsilon for which mu-GDP implies (epsilon, delta)-DP.
 
     Bisection narrows a bracket around the epsilon at which the delta of mu-GDP equals
     ``delta * (1 - 1e-10)``, down to a relative width of 1e-12. The result is the upper end of the
@@ -130,7 +130,7 @@ def epsilon_from_mu(mu: float, delta: float) -> float:
 
 
 def mu_from_epsilon(epsilon: float, delta: float) -> float:
-    """Return the largest mu at which mu-GDP implies (epsilon, delta)-DP.
+    """Return the largest mu for which mu-GDP implies (epsilon, delta)-DP.
 
     Bisection narrows a bracket around the mu at which the delta of mu-GDP equals
     ``delta * (1 - 1e-10)``, down to a relative width of 1e-12. The result is the lower end of the
@@ -179,7 +179,7 @@ def _largest_mu(epsilon: float, delta: float) -> float:
 
 
 def mu_of_pure(epsilon: float) -> float:
-    """Return the smallest mu at which mu-GDP covers all (epsilon, 0)-DP mechanisms.
+    """Return the smallest mu for which mu-GDP covers all (epsilon, 0)-DP mechanisms.
 
     The trade-off curve of (epsilon, 0)-DP consists of two straight lines that meet where both
     errors are ``1 / (1 + exp(epsilon))``. The trade-off curve of mu-GDP is convex, and lies below

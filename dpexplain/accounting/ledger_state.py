@@ -298,7 +298,7 @@ class LedgerState:
         return str(self.to_dict()["head"])
 
     def entries_at(self, head: str) -> int | None:
-        """Return how many entries the ledger had when its head was `head`, or None.
+        """Return the number of entries when the head was `head`; None if it never was.
 
         Parameters
         ----------

@@ -3,8 +3,8 @@
 The loss of each release is rounded up to a grid, and the distributions are convolved
 [1]_. This module adds three things: the choice of a grid that suits the releases; the losses of
 discrete Laplace noise and of pure mechanisms on that grid (`dpexplain.accounting.ladder`); and a
-margin for rounding errors in the Fourier transforms, which matter if delta is near double
-precision.
+margin for rounding errors in the Fourier transforms, which matter if delta is near the
+limit of double precision.
 
 References
 ----------
@@ -54,7 +54,7 @@ def pld_available() -> bool:
     Returns
     -------
     bool
-        True if it is installed; otherwise, the accountant uses other bounds.
+        True if it is installed. If it is not, the accountant uses other bounds.
     """
     return find_spec("dp_accounting") is not None
 

@@ -151,7 +151,7 @@ class LedgerSummary:
     entries : tuple of EntrySummary
         The charges, oldest first.
     unit : str, default="one record"
-        Unit of the total, private, replace-one, naive and adaptive epsilon.
+        Unit of the total, private, replace-one, naive and adaptive epsilons.
     adaptive_epsilon : float, default=inf
         Epsilon of all private events combined, valid even for adaptive choices (see `UnitTotal`).
         In contrast, `private_epsilon` holds only if the number and the budgets of the fits were

@@ -219,7 +219,7 @@ def same_unit(one: Unit, other: Unit) -> bool:
     Parameters
     ----------
     one, other : Unit
-        The units to compare, in any order.
+        The units to compare, in either order.
 
     Returns
     -------

@@ -48,7 +48,7 @@ class Field(VBox):
         self.add_class("dpexplain-field")
 
     def say(self, sentence: str) -> None:
-        """Show what is wrong with the answer; "" removes it."""
+        """Show what is wrong with the answer; "" removes the message."""
         show(self._words, mistake_html(sentence))
 
     @property

@@ -16,7 +16,7 @@ from dpexplain.cli.options import check_place
 
 
 def beside(model: Path) -> dict[str, Path]:
-    """Return the files of a model: its schema, page, and certificate in two forms."""
+    """Return a model's other files: schema, page and certificate (HTML and PDF)."""
     return {
         "schema": model.with_suffix(".schema.toml"),
         "page": model.with_suffix(".html"),

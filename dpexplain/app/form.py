@@ -53,8 +53,8 @@ class ReleaseForm(VBox):
 
     The form does what the commands ``dpexplain fit``, ``report``, ``release`` and ``verify`` do.
     It stores no records: the widgets, and therefore a saved notebook, contain only the answers and
-    the released results. The result of `schema.check` is not private, so it is written to a file
-    next to the table.
+    the released results. The result of `schema.check` is not private, so it is only written to a
+    file next to the table.
 
     Parameters
     ----------

@@ -130,8 +130,8 @@ def audit_final_model(case: CanaryCase, n_fits: int = 1000) -> FinalModelAudit:
     case : CanaryCase
         Estimator and data sets.
     n_fits : int, default=1000
-        Number of fits with the canary; the same number is made without it. The attacker is trained
-        on 40% of all these fits.
+        Number of fits with the canary; just as many are made without it. The attacker is trained on
+        40% of all these fits.
 
     Returns
     -------

@@ -79,7 +79,7 @@ def canary_case(
         Number of records besides the canary.
     lone_class : bool, default=False
         Whether the canary is the only record of its class; no effect for regression. If False, the
-        other records have all classes, and their residuals nearly cancel, so that the canary is
+        other records include all classes, and their residuals nearly cancel, so that the canary is
         easiest to detect in a final model.
     **settings
         Parameters of the estimator, which extend or override the parameters under which the canary

@@ -155,7 +155,7 @@ class WrongSensitivity(_Tampered):
 
 
 class _Unclipped(_Tampered):
-    """Mechanism that releases widely clipped sums with the noise for a narrow clip."""
+    """Mechanism that releases widely clipped sums with noise meant for a narrow clip."""
 
     def release(self, query: Integers) -> Integers:
         """Release sums with too little noise for their clip; counts are unaffected."""
@@ -176,7 +176,7 @@ class FirstSilent(_Tampered):
 
 
 class FirstUnused(_Tampered):
-    """Mutant: draws noise for the first phase, but releases its exact answers."""
+    """Mutant: draws noise for the first phase, but releases exact answers."""
 
     def release(self, query: Integers) -> Integers:
         """Release exact sums in the first phase, and noisy sums later."""

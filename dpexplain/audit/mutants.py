@@ -1,7 +1,7 @@
 """Planted mistakes that audits must detect.
 
-Each mutant turns any private estimator into one that states the same guarantee but violates it.
-Never use them outside tests.
+Each mutant turns a private estimator into one that states the same guarantee but violates it. Never
+use mutants outside tests.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Check that the noise is independent and has the scale charged for.
+"""Check that the noise is independent and has the scale that was charged for.
 
 The noise of a recorded fit is the difference between its answers and its queries. In units of the
-scale charged for, it must be standard normal. Its scale is checked by a chi-square test, and its
+charged scale, it must be standard normal. Its scale is checked by a chi-square test, and its
 distribution by the Dvoretzky-Kiefer-Wolfowitz bound on the distance to the normal distribution. The
 noise of different fits, and of the releases of one fit, must be uncorrelated.
 """

@@ -159,7 +159,7 @@ class _Silence(NoiseSource):
 
     @property
     def private(self) -> bool:
-        """Whether the other source is private; the fit's guarantee states the same."""
+        """Whether the other source is private, as the fit's guarantee states."""
         return self._spoken_for.private
 
     @property
@@ -195,7 +195,7 @@ def record(
 
     Use this only for public or simulated data. The transcript contains what noise should hide,
     answers may be forced, and the seed is known, so epsilon is infinite. The clone's own ledger
-    states this. If the estimator has a ledger, that ledger is charged with a non-private event
+    says so. If the estimator has a ledger, that ledger is charged with a non-private event
     before records are read, and its total is infinite from then on.
 
     Random choices that are otherwise secret, such as the bag of each record, come from the seed

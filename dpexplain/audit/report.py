@@ -78,7 +78,7 @@ class PowerRow:
 
     @property
     def survives(self) -> list[int]:
-        """Tiers that must detect the mistake but missed it in at least one run."""
+        """Tiers that should have detected the mistake but missed it at least once."""
         return [tier for tier in sorted(self.seen_by) if self.noticed[tier] < self.runs]
 
 

@@ -423,7 +423,7 @@ def canary_share(subject: Subject, adjacency: str) -> float:
 
 
 def goes_by_place(estimator: Any) -> bool:
-    """Return whether random draws by row position determine how a record is used.
+    """Return whether the use of a record depends on random draws tied to its position.
 
     Parameters
     ----------

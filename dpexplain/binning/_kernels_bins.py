@@ -29,7 +29,7 @@ def find_bins(values, inner_edges, missing, index) -> None:  # type: ignore[no-u
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _find_bins(values, inner_edges, missing, index, first):  # type: ignore[no-untyped-def]
-    """Compute `find_bins` with a work array that the caller allocates."""
+    """Implement `find_bins`, using a work array allocated by the caller."""
     for start in range(0, values.shape[0], _BLOCK):
         value = values[start : start + _BLOCK]
         for i in range(value.shape[0]):

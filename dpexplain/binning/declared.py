@@ -155,7 +155,7 @@ def _mixed_edges(feature: Numeric, n_cells: int) -> NDArray[np.float64]:
 
 
 def _sorted(*parts: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Merge sorted arrays without duplicates; a stable sort is fast for them."""
+    """Merge sorted arrays and drop duplicates; a stable sort is fast for this."""
     edges = np.sort(np.concatenate(parts), kind="stable")
     distinct = np.diff(edges, prepend=-np.inf) > 0.0
     return edges if distinct.all() else edges[distinct]

@@ -3,7 +3,7 @@
 The budget of the histograms is divided among rounds. The first round counts coarse cells. Before
 each later round, cells that hold far too many records are split; then all cells are counted again.
 The estimates of all rounds are combined by least squares, so a cell that is never split is known as
-precisely as if the whole budget had been spent on it at once: if nothing has to be split, several
+precisely as if the whole budget had been spent in one round: if nothing has to be split, several
 rounds cost nothing. Consistent counts on a hierarchy were proposed by Hay, Rastogi, Miklau and
 Suciu, "Boosting the Accuracy of Differentially Private Histograms Through Consistency", VLDB 2010,
 arXiv:0904.0942.
@@ -236,7 +236,7 @@ def _parts(estimate: _Estimate, n_records: float, n_cells: int, std: float) -> S
 
 
 def _split(starts: Starts, n_finest: int, parts: Starts) -> tuple[Starts, Starts]:
-    """Split cells into parts of nearly equal numbers of finest cells.
+    """Split cells into parts with nearly equal numbers of finest cells.
 
     Returns the new starts and the index of the cell to which each new cell belonged. A cell made of
     a single finest cell, such as one for missing values, stays as it is.
@@ -251,7 +251,7 @@ def _split(starts: Starts, n_finest: int, parts: Starts) -> tuple[Starts, Starts
 
 @dataclass(frozen=True, eq=False)
 class _Estimate:
-    """Counts of a feature's cells, with variances relative to full-budget counts."""
+    """Counts of a feature's cells, with variances relative to those at full budget."""
 
     counts: FloatArray
     spread: FloatArray

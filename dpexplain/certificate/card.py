@@ -100,7 +100,7 @@ def _metadata(stated: Stated) -> str:
 
 
 def _value(value: float | str) -> str:
-    """Format a value so that readers of YAML 1.1 and 1.2 agree about it."""
+    """Format a value so that YAML 1.1 and YAML 1.2 parsers read it identically."""
     if isinstance(value, str):
         # A JSON string is a YAML string, if no character in it is invisible to one of them.
         shown = "".join(char if char.isprintable() else "\ufffd" for char in value)

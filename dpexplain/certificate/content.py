@@ -242,7 +242,7 @@ def _budget_row(stated: Stated) -> str:
 
 
 def _one(stated: Stated) -> str:
-    """Return the unit without its details, which the row "Protected" states."""
+    """Return the unit without its details, which the "Protected" row gives."""
     return stated.protects.partition(", of whom ")[0].partition(" (")[0]
 
 
@@ -299,7 +299,7 @@ def _budget(stated: Stated) -> list[str]:
 
 
 def _all_uses(stated: Stated) -> str:
-    """Return the privacy parameters of all uses together."""
+    """Return the privacy parameters for all uses combined."""
     if math.isinf(stated.total_epsilon):
         return "No bound."
     delta = upper_number(stated.total_delta)
@@ -311,7 +311,7 @@ def _all_uses(stated: Stated) -> str:
 
 
 def _to_confirm(stated: Stated) -> list[str]:
-    """Return paragraphs on what the signer needs to know and no file can show."""
+    """Return paragraphs on what the signer needs to know but no file can show."""
     signed = (
         "Compare the signing key below with the one that the officer published."
         if stated.signature is not None

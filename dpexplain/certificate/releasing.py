@@ -1,4 +1,4 @@
-"""Creation of certificates for released files."""
+"""Create certificates for released files."""
 
 from __future__ import annotations
 
@@ -303,7 +303,7 @@ def fits_file(entry: LedgerEntry, shown: Released, state: LedgerState) -> bool:
         Whether the model, unit, adjacency, target, schema and numbers match. The epsilon of the
         entry's events must not exceed the epsilon stated in the file. If it is considerably
         smaller, the entry matches only if its events have the mu stated in the file and its label
-        states that epsilon. An entry that names a schema does not match a file without a schema,
+        gives that epsilon. An entry that names a schema does not match a file without a schema,
         except for files about filters, which never contain one.
     """
     guarantee, target = shown.guarantee, entry.provenance.target
@@ -356,7 +356,7 @@ def _same_mu(spending: Spending, guarantee: Guarantee) -> bool:
 
 
 def _no_less(entry: LedgerEntry, guarantee: Guarantee, state: LedgerState) -> bool:
-    """Return whether mu and `epsilon_replace` in a file are not too small.
+    """Return whether a file states sufficiently large mu and `epsilon_replace`.
 
     They must be at least as large as those of the entry's events.
     """

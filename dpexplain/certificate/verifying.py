@@ -124,14 +124,14 @@ def verify(
     """Verify all numbers in a certificate, the ledger's hash chain, and the file.
 
     Nothing is charged or written. The verification also passes if the ledger was charged, or its
-    cap was lowered, after the certificate was created. A person who can write all the files can
-    replace them together. To rule this out, check the signature with a known public key, or compare
-    the head of the ledger with a copy kept elsewhere.
+    cap was lowered, after the certificate was created. A person who can write to all the files
+    can replace them together. To rule this out, check the signature with a known public key, or
+    compare the head of the ledger with a copy kept elsewhere.
 
     Parameters
     ----------
     certificate : path-like
-        Certificate, as an HTML page, a PDF document or a JSON file.
+        Certificate, as an HTML page, a PDF document, a model card or a JSON file.
     ledger : path-like
         Ledger file, or address of a ledger in a database.
     release : path-like

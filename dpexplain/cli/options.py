@@ -134,7 +134,7 @@ def add_model(command: argparse.ArgumentParser) -> None:
 
 
 def add_rows_per_person(command: argparse.ArgumentParser) -> None:
-    """Add the option that limits the rows of one person."""
+    """Add the option that limits the number of rows per person."""
     command.add_argument(
         "--max-rows-per-person",
         type=count,

@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 
 def with_groups(asked: argparse.Namespace, schema: Schema) -> Schema:
-    """Return the schema of a command, with the person column of ``--groups``.
+    """Return a command's schema, with the person column named by ``--groups``.
 
-    The ledger and the certificate state the hash of this schema.
+    The ledger and the certificate contain the hash of this schema.
 
     Parameters
     ----------
     asked : argparse.Namespace
         Parsed arguments, with the attributes ``groups``, ``schema`` and ``target``.
     schema : Schema
-        Schema in the file of ``--schema``.
+        Schema in the file given by ``--schema``.
 
     Returns
     -------
@@ -35,7 +35,7 @@ def with_groups(asked: argparse.Namespace, schema: Schema) -> Schema:
     Raises
     ------
     CommandError
-        If `schema` has another person column, or the column as a feature or target.
+        If `schema` has another person column, or uses the column as a feature or target.
     """
     name = asked.groups
     if name is None or name == schema.person:
@@ -71,8 +71,9 @@ def schema_to_fit(asked: argparse.Namespace, kept: tuple[Path, ...]) -> tuple[Sc
     Returns
     -------
     tuple of Schema and (Path or None)
-        The schema, as from `with_groups`; and, if it differs from that of ``--schema``, the file to
-        save it to, such as ``model.schema.toml`` for ``--out model.json``.
+        The schema, as returned by `with_groups`; and, if it differs from the one given by
+        ``--schema``, the file to save it to, such as ``model.schema.toml`` for
+        ``--out model.json``.
 
     Raises
     ------

@@ -76,7 +76,7 @@ def _protects_persons(asked: argparse.Namespace, schema: Schema) -> bool:
 
 
 def check_names(asked: argparse.Namespace, schema: Schema) -> list[str]:
-    """Check the target and the column names of a table; no record is read.
+    """Check the target and the column names of a table without reading any record.
 
     Parameters
     ----------
@@ -268,7 +268,7 @@ def header_notes(asked: argparse.Namespace) -> str:
     Returns
     -------
     str
-        "" if there are none, or the table is not a text file.
+        "" if there are none, or if the table is not a text file.
 
     Raises
     ------

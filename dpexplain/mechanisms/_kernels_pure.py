@@ -33,8 +33,8 @@ _COIN_SHIFT, _SIGN_SHIFT = np.uint64(64 - COIN_BITS), np.uint64(63)
 def _flip(word, exponent):  # type: ignore[no-untyped-def]
     """Decide whether a uniform number is below ``exp(-exponent)``.
 
-    Only the first bits of the number are known: the leading bits of `word`. The result has the same
-    meaning as in `_compare`.
+    Only the first bits of the number are known; they are the leading bits of `word`. The result has
+    the same meaning as in `_compare`.
     """
     return _compare(float(np.int64(word >> _COIN_SHIFT)) * _COIN_STEP, exponent)
 
@@ -105,7 +105,7 @@ def laplace_trials(words, start, scale, drawn, n_drawn):  # type: ignore[no-unty
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def choice_trials(words, start, utilities, best, ratio, chosen, n_chosen):  # type: ignore[no-untyped-def]
-    """Run trials of the exponential mechanism until each group has a choice.
+    """Run exponential-mechanism trials until a candidate is chosen in each group.
 
     Parameters
     ----------

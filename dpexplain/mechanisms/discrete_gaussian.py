@@ -8,7 +8,8 @@ therefore fewer random choices.
 **Algorithm.** Let s = sigma, m = 16, and let w be the smallest integer that is at least s / m. One
 trial consists of these steps:
 
-1. Draw a strip i = 0, 1, 2, ... with probability ``h_i / Z``, ``h_i = exp(-i**2 / (2 m**2))``.
+1. Draw a strip i = 0, 1, 2, ... with probability ``h_i / Z``, where
+   ``h_i = exp(-i**2 / (2 m**2))``.
 2. Draw a position j uniformly from 0, ..., w - 1, and a fair sign. Let v = i w + j.
 3. Reject -0, which would count zero twice.
 4. Accept with probability ``exp(-T)``, where ``T = v**2 / (2 s**2) - i**2 / (2 m**2)``.
@@ -33,12 +34,12 @@ one.
   arithmetic.
 * Position: the high word of w times a random word, after rejection of the words that would make
   some positions more likely (Lemire [3]_), in integer arithmetic.
-* Acceptance: U < exp(-T). The series ``1 - T + T**2/2! - ...`` stopped after an odd (even) power is
-  a lower (upper) bound for every T >= 0, by Lagrange's remainder. It is summed in floats: T = a (2
-  i + a) / (2 m**2) with a = r / p and an exact integer r. At most eight roundings give T a relative
-  error below 1.1 * 2**-50, so the k-th term has a relative error below 1.4 k * 2**-50, and all
-  terms together have an error below 1.4 * 2**-50 T exp(T) < 2**-41 for T < 4. Adding them up, with
-  partial sums below 55 in fewer than 40 steps, contributes another error of at most 2**-41.
+* Acceptance: U < exp(-T). The series ``1 - T + T**2/2! - ...`` truncated after an odd (even) power
+  is a lower (upper) bound for every T >= 0, by Lagrange's remainder. It is summed in floats:
+  T = a (2 i + a) / (2 m**2) with a = r / p and an exact integer r. At most eight roundings give T a
+  relative error below 1.1 * 2**-50, so the k-th term has a relative error below 1.4 k * 2**-50, and
+  all terms together have an error below 1.4 * 2**-50 T exp(T) < 2**-41 for T < 4. Adding them up,
+  with partial sums below 55 in fewer than 40 steps, contributes another error of at most 2**-41.
   The compiled code decides only if the difference exceeds a margin of 2**-34, which is sixty times
   as large. For T >= 4 it rejects values above exp(-4) and decides nothing else.
 

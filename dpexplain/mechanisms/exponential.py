@@ -4,13 +4,13 @@ A candidate i of a group is chosen with probability proportional to ``exp(epsilo
 [1]_. One record changes the utilities by amounts that lie within `spread` of each other:
 ``max_i (u_i - u'_i) - min_i (u_i - u'_i) <= spread``.
 
-*Privacy*: let the changes lie in ``[a, b]``, ``b - a <= spread``. The numerator of a candidate
+*Privacy*: let the changes lie in ``[a, b]``, with ``b - a <= spread``. The numerator of a candidate
 changes by a factor within ``exp(epsilon [a, b] / spread)``, and so does the sum of all of them, so
 their ratio changes by at most a factor of ``exp(epsilon)``. If a record changes utilities by up to
 D in either direction, the spread is the usual 2 D; if it changes all of them in the same
-direction, D is enough.
+direction, a spread of D is enough.
 
-*Algorithm*: draw a candidate uniformly and accept it with probability ``exp(-g)``,
+*Algorithm*: draw a candidate uniformly and accept it with probability ``exp(-g)``, where
 ``g = epsilon (max_j u_j - u_i) / spread``; otherwise start again. The accepted candidate has the
 stated distribution. A coin with probability ``exp(-g)`` is composed of coins with probability
 ``exp(-2)`` and one for the remainder, so that no flip takes long. On average, a choice takes at

@@ -119,7 +119,7 @@ class Phase(NoisyPhase):
 
     The noise is drawn with the scale ``s = (1 + 1e-6) sigma_int``. For this scale, the left side of
     the condition is at most ``(1 + 1 / (24 s^2) + O(s^-4)) / s``; the terms after the 1 are the
-    error in the midpoint rule. The condition therefore holds for scales of at least about 204
+    error of the midpoint rule. The condition therefore holds for scales of at least about 204
     steps. At ``2**14`` steps or more, the added 1e-6 is 6,000 times as large as necessary.
 
     Parameters
@@ -193,7 +193,7 @@ class Phase(NoisyPhase):
 
 @dataclass(frozen=True)
 class SampledPhase(Phase):
-    """Releases on secret Poisson samples of the records.
+    """Releases computed from secret Poisson samples of the records.
 
     Parameters
     ----------
@@ -316,7 +316,7 @@ class LaplacePhase(NoisyPhase):
 
     @property
     def drawn_sensitivity(self) -> int:
-        """Sensitivity of the sums, which change by whole lattice steps.
+        """Sensitivity as an integer, because the sums change only by whole lattice steps.
 
         Returns
         -------

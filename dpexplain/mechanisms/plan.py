@@ -155,7 +155,7 @@ class Allowance:
 
 
 def _price(event: PrivateEvent) -> float:
-    """Return the key that orders events of one kind by the cost of one release."""
+    """Return the key by which to sort events of one kind: the cost of one release."""
     return event.epsilon if isinstance(event, PureEvent) else 1.0 / event.noise_multiplier
 
 

@@ -88,7 +88,7 @@ def head_of(limits: Mapping[str, Any], lasts: Sequence[str], counts: Sequence[in
     limits : mapping
         Fields that precede the entries in the file.
     lasts : sequence of str
-        Hash of the last entry and hash of the last released file.
+        Hashes of the last entry and of the last released file.
     counts : sequence of int
         Number of entries and number of released files.
 

@@ -215,19 +215,20 @@ def unlisted() -> Iterator[None]:
 
 
 def is_unlisted() -> bool:
-    """Return whether this is inside a ``with unlisted():`` block."""
+    """Return whether the caller is inside a ``with unlisted():`` block."""
     return _UNLISTED.get()
 
 
 def warn_of_total(adjacency: str, stacklevel: int) -> None:
-    """Warn of the joint cost of fits without a ledger at the 5th, 10th, 20th, ... fit.
+    """After 5, 10, 20, ... fits without a ledger, warn about their joint cost.
 
     Parameters
     ----------
     adjacency : str
         Adjacency of the fits.
     stacklevel : int
-        Distance to the caller to whom the warning belongs, as in `warnings.warn`.
+        Number of stack frames up to the caller to which the warning is attributed, as in
+        `warnings.warn`.
     """
     ledger = process_ledger(adjacency=adjacency)
     with _LOCK:

@@ -40,7 +40,7 @@ _COLUMNS = [
 
 
 def refusal(state: LedgerState, entries: Sequence[LedgerEntry], what: str) -> str:
-    """Format the error message for a charge that exceeds what the cap leaves."""
+    """Format the error message for a charge that exceeds what is left of the cap."""
     needed = _decimal(state.taken(entries), up=True)
     left = _decimal(state.remaining_epsilon, up=False)
     # The cap minus the total is less than what is left, unless nothing or everything is spent.

@@ -125,7 +125,7 @@ def audit_transcripts(case: CanaryCase, n_fits: int = 500) -> TranscriptAudit:
     case : CanaryCase
         Estimator and data sets.
     n_fits : int, default=500
-        Number of fits with the canary; the same number is made without it.
+        Number of fits with the canary; just as many are made without it.
 
     Returns
     -------
