@@ -82,8 +82,8 @@ def cell_day(cell: object) -> float:
     ----------
     cell : object
         Any value that a table can contain. Dates and times from any library are parsed, and so is
-        text that begins with a date in ISO format. A time is assigned the day in its own time zone,
-        and a pandas period is assigned its first day.
+        text that begins with a date in ISO format. A time is converted to the day in its own time
+        zone, and a pandas period to its first day.
 
     Returns
     -------

@@ -154,8 +154,8 @@ def day_reader(formats: Sequence[str], last_year: int) -> Callable[[object], flo
     Parameters
     ----------
     formats : sequence of str
-        The first format that matches a cell is used; ISO format is tried after them, and serial
-        numbers of a spreadsheet last.
+        The first format that matches a cell is used; ISO format is tried after them, and
+        spreadsheet serial numbers last.
     last_year : int
         A two-digit year stands for the latest year with these digits that is not after `last_year`.
 
