@@ -77,7 +77,7 @@ class ViewState(traitlets.HasTraits):
         Indices of two opposite cells of a pair, between which lies the region that a claim compares
         with the selected cell or region; None means `second_bin`.
     extreme : {"", "highest", "lowest"}
-        Whether a claim is about the place of the highest or the lowest bin; "" compares bins.
+        Whether a claim is about the position of the highest or lowest bin; "" compares bins.
     bin_range : list of two int or None
         Indices of the first and last bins of the selected range, which excludes special bins.
     pinned_epsilon : float or None
@@ -95,7 +95,7 @@ class ViewState(traitlets.HasTraits):
         anyone.
     threshold : float or None
         Prediction at which a decision changes; for a classifier, a probability. None means a
-        threshold of 0.5 for a classifier, and no threshold for a regression.
+        threshold of 0.5 for a classifier, and no threshold for a regressor.
     filter_arrays : bytes
         Arrays of the filters and samples, joined into one block of bytes; ``payload["filters"]``
         says where each array begins.
