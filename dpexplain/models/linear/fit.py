@@ -355,7 +355,7 @@ def fit_classification(
 def clipped_share(n_scores: int, clip: float) -> float:
     """Return the factor by which clipping reduces the residuals at the start.
 
-    All classes have the same probability then, so the factor is the same for all records.
+    At the start, all classes have the same probability, so the factor is the same for all records.
     """
     own = 1.0 - 1.0 / max(n_scores, 2)
     return min(1.0, clip / own)
