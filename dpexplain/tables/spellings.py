@@ -1,7 +1,7 @@
 """Parse cells in the formats that a schema declares: numbers, dates and markers.
 
 As in :mod:`dpexplain.tables.cells`, the result for a cell depends only on this cell and the public
-schema. A cell that cannot be parsed counts as missing, and no cell raises an error.
+schema. A cell that cannot be parsed counts as missing, and no cell causes an error.
 """
 
 from __future__ import annotations

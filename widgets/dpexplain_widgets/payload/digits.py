@@ -62,7 +62,7 @@ def _place(name: str) -> float:
 
 
 def _digits(steps: Sequence[int]) -> list[str]:
-    """Return a string for each digit: the lowest contains the sign."""
+    """Return a string for each digit; the lowest digit also encodes the sign."""
     texts = ["".join(LETTERS[2 * (abs(step) % LOWEST) + (step < 0)] for step in steps)]
     rest = [abs(step) // LOWEST for step in steps]
     while any(rest):
