@@ -380,7 +380,7 @@ def _critical(count: LaplaceCount, level: float) -> float:
 
 
 def tells_of_records(count: LaplaceCount | NoisyCount) -> bool:
-    """Return whether the noise is small enough to tell whether there are any records.
+    """Return whether the noise is small enough to detect that there are no records.
 
     The answer depends only on public settings. If the noise is larger, a model may be accurate even
     if its table is too small to pass the test, so an alarm would mislead.

@@ -172,7 +172,7 @@ def repeats(counts: Counter[str]) -> bool:
 
 
 def looks_like_codes(counts: Counter[str]) -> bool:
-    """Return whether `repeats` is true and most values are codes that contain a digit."""
+    """Check `repeats`, and that almost all values are codes containing a digit."""
     codes = sum(bool(_CODE.fullmatch(text)) for text in counts)
     return repeats(counts) and codes >= 0.9 * len(counts)
 
@@ -216,7 +216,7 @@ def number_markers(
 
 
 def day_markers(days: NDArray[np.float64], counts: NDArray[np.int64]) -> list[float]:
-    """Return January 1 dates that are unusually frequent or far from all others.
+    """Return default days such as January 1 if unusually frequent or far from others.
 
     Parameters
     ----------

@@ -303,7 +303,7 @@ def _numbers(column: Column, part: Feature | Target) -> Found:
 
 
 def _apart(values: NDArray[np.float64], counts: NDArray[np.intp]) -> list[float]:
-    """Return the smallest and largest numbers if frequent and far from the rest.
+    """Return whichever of the two extreme numbers are frequent and far from the rest.
 
     Examples are a blood pressure of 0, and an age of 0 among adults.
     """
