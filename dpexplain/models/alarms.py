@@ -42,7 +42,7 @@ because almost all of their records are often in one bin."""
 
 @dataclass(frozen=True)
 class Excess:
-    """Noisy amount by which a number of records violates its limit.
+    """Noisy amount by which a record count violates its limit.
 
     Attributes
     ----------
@@ -157,9 +157,9 @@ class LaplaceCount:
     inside, outside : float
         Noisy record counts.
     scale : float
-        Scale of each Laplace draw added to a number, in records.
+        Scale of each Laplace draw added to a count, in records.
     n_inside, n_outside : int
-        Number of draws in each number.
+        Number of draws added to each count.
     """
 
     inside: float
@@ -178,7 +178,7 @@ def alarms_of(
     ----------
     tests : sequence of Excess or LaplaceExcess
     of_records : callable or None
-        Function that takes the level of one test and returns the test for whether there are any
+        Function that takes the level of one test and returns the test of whether there are any
         records; None if the noise could hide too many records.
 
     Returns
@@ -257,8 +257,8 @@ def _excess(
 ) -> Excess:
     """Return the excess of a count over a given proportion of the records.
 
-    A count comes with the standard deviation of its noise. If the number of missing values is
-    given, the proportion refers to the other records.
+    Each count is paired with the standard deviation of its noise. If the number of missing values
+    is given, the proportion refers to the other records.
 
     The errors in each count and in the number of records are independent or positively correlated
     (the number of records is a weighted mean of sums of such counts), and those of two counts for
@@ -288,9 +288,9 @@ def of_classes(
     classes : sequence of str
     above_mean : ndarray of shape (n_classes,)
         Noisy number of records in each class minus the mean number per class. If all classes have
-        the same predicted probability, it is the sum of the residuals of the class.
+        the same predicted probability, this is the sum of the class's residuals.
     above_std : float
-        Standard deviation of the noise in it.
+        Standard deviation of the noise in each of these differences.
     n_samples, n_samples_std : float
         Noisy number of records, and the standard deviation of its noise.
 
@@ -380,7 +380,7 @@ def _critical(count: LaplaceCount, level: float) -> float:
 
 
 def tells_of_records(count: LaplaceCount | NoisyCount) -> bool:
-    """Return whether the noise is small enough to tell if there are any records.
+    """Return whether the noise is small enough to detect that there are no records.
 
     The answer depends only on public settings. If the noise is larger, a model may be accurate even
     if its table is too small to pass the test, so an alarm would mislead.
@@ -412,12 +412,12 @@ def of_records(n_samples: float, n_samples_std: float, level: float) -> Excess:
 
 
 def note_of_unchecked(*what: str) -> Finding:
-    """Return the note that names what was not checked.
+    """Return the note on what was not checked.
 
     Parameters
     ----------
     *what : str
-        Plural nouns for what was not checked; none if nothing can be checked.
+        Plural nouns that name what was not checked; pass none if nothing can be checked.
     """
     if not what:
         words = "nothing can be checked, because this model releases no number of records"

@@ -1,6 +1,6 @@
 """Input tables, columns and rows; no cell affects how another is read.
 
-Lists are kept cell by cell, because numpy would choose one type for all cells of a list.
+Lists are converted cell by cell, because numpy would choose one type for all cells of a list.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def as_table(X: Any, n_columns: int | None = None) -> Any:
 
 
 def rows_in_chunks(X: Any, schema: Schema) -> Iterator[Any]:
-    """Yield the rows to predict or to explain, in chunks unless they are in memory.
+    """Yield rows for prediction or explanation, in chunks unless they are in memory.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def _column(name: str, values: Any) -> Any:
 
 
 def observed_schema(X: Any, y: Any, target: type[Range] | type[Classes]) -> Schema:
-    """Draft a schema from data. NOT PRIVATE: callers must warn about and record this.
+    """Draft a schema from data. NOT PRIVATE: the caller must warn and record this.
 
     Parameters
     ----------

@@ -222,7 +222,7 @@ _PLACE = re.compile(r" at 0x[0-9A-Fa-f]+")
 
 
 def _text_of(cell: bytes) -> str | bytes:
-    """Return the text that bytes encode, or the bytes if they are not printable.
+    """Return the text that bytes encode, or the bytes if they are not printable text.
 
     Some programs store the same column as strings in one Parquet file and as bytes in another.
     """

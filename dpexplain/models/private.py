@@ -74,7 +74,7 @@ class PrivateEstimator(PrivateHooks):
             also accept tables that do not fit in memory: a path to a Parquet file or
             to a folder of Parquet files, a pyarrow dataset, a Dask DataFrame or Array, an object
             with ``__arrow_c_stream__`` (such as a DuckDB relation or a pyarrow
-            ``RecordBatchReader``), or a lazy frame of polars. See Notes.
+            ``RecordBatchReader``), or a polars LazyFrame. See Notes.
         y : str or array-like of shape (n_samples,)
             Target, or the name of its column in `X`. Each value is a number, which is clipped to
             the public range, or one of the public classes. A row is dropped if its target is empty,
@@ -113,7 +113,8 @@ class PrivateEstimator(PrivateHooks):
             If the released numbers point to a mistake in the table; see ``health()``. The model is
             fitted nevertheless.
         PrivacyWarning
-            At the 5th, 10th, 20th, ... fit without a ledger in this process, with their total.
+            At the 5th, 10th, 20th, ... fit without a ledger in this process. The warning gives the
+            total cost of these fits.
 
         Notes
         -----
@@ -218,9 +219,9 @@ class PrivateEstimator(PrivateHooks):
         Notes
         -----
         Boosting and linear models release counts for everything that is checked. Random forests
-        and boosted trees with their default settings release the number of records in each class,
-        and locally linear models the number of records if they subtract a mean. The others release
-        no counts.
+        and boosted trees with their default settings release the number of records in each class.
+        Locally linear models release the total number of records if they subtract a mean. The
+        other models release no counts.
 
         If the data respect all limits, the probability of any alarm is at most 1% per fit: each
         limit is tested against the known noise of the released counts and sums, and the tests share

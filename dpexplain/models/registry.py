@@ -26,7 +26,7 @@ class Listed:
     Parameters
     ----------
     module : str
-        Module of the class.
+        Module that contains the class.
     target : {"classes", "range"}
         Kind of target.
     command : str, default=""

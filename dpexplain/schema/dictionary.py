@@ -125,7 +125,7 @@ class Entry:
 
     @property
     def source(self) -> str:
-        """Source given by the entry, or its file and line if it gives none."""
+        """Source named in the entry, or its file and line if none is named."""
         return self["source"] or f"{self.file}, line {self.line}"
 
 
@@ -206,7 +206,7 @@ def _entries(path: Path, encoding: str) -> list[Entry]:
 
 
 def _text(file: str, raw: bytes, encoding: str) -> str:
-    """Decode UTF-8, the encoding of the byte order mark, or the given encoding."""
+    """Decode by the byte order mark, else as UTF-8, else in the given encoding."""
     marked = (name for name, mark in BYTE_ORDER_MARKS.items() if raw.startswith(mark))
     known = next(marked, "utf-8")
     raw = raw.removeprefix(BYTE_ORDER_MARKS[known])
@@ -423,7 +423,7 @@ def _codes(found: re.Match[str]) -> tuple[str, ...]:
 
 
 def _markers(text: str) -> list[str]:
-    """Return markers of missing values; ``9=refused`` names a code and its label."""
+    """Return missing-value markers; ``9=refused`` gives a code and its label."""
     found: list[str] = []
     for marker in _several(text):
         coded = _CODE.fullmatch(marker)

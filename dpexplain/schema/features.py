@@ -65,7 +65,7 @@ class Numeric:
         Texts that may precede or follow the number in a cell, such as ``["kg", "%"]``. Only one
         of them is removed, and nothing is converted.
     source : str, default=""
-        Where the bounds come from: a page of the data dictionary, a law, a person.
+        Where the bounds come from, such as a page of the data dictionary, a law or a person.
 
     Raises
     ------
@@ -222,7 +222,7 @@ class Categorical:
     missing : str, number or sequence of them, default=()
         Cells that stand for a missing value, such as ``["-99", "unknown"]``.
     source : str, default=""
-        Where the list comes from: a page of the data dictionary, a standard, a person.
+        Where the list comes from, such as a page of the data dictionary, a standard or a person.
 
     Raises
     ------
@@ -436,7 +436,7 @@ def _set_spellings(owner: object, names: tuple[str, ...], aliases: object, missi
 
 
 def _rules(owner: object) -> dict[str, object]:
-    """Return the cleaning rules that differ from the default, as keyword arguments."""
+    """Return the cleaning rules that differ from the defaults, as keyword arguments."""
     decimal = getattr(owner, "decimal", ".")
     return {
         "aliases": dict(getattr(owner, "aliases", ())) or None,

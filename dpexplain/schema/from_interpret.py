@@ -42,7 +42,7 @@ class FromInterpret:
         Parameters
         ----------
         model : InterpretML estimator or None, default=None
-            Model whose parameters are the defaults of the parameters below. If it is fitted,
+            Model whose parameters are the defaults for the parameters below. If it is fitted,
             bounds, categories and classes that are still missing are taken from what it learned
             from its data, with a warning.
         feature_names : sequence of str or None, default=None

@@ -153,7 +153,7 @@ def probable_role(name: str, plain: Feature, counts: Counter[str]) -> str:
 
 
 def repeats(counts: Counter[str]) -> bool:
-    """Return whether values occur in several rows each, as the IDs of persons do.
+    """Return whether values repeat across rows in the way that person IDs do.
 
     Parameters
     ----------
@@ -163,8 +163,8 @@ def repeats(counts: Counter[str]) -> bool:
     Returns
     -------
     bool
-        True if there are more than 50 values, at least two in a hundred rows, and the most
-        frequent one is in at most 50 rows.
+        True if there are more than 50 distinct values and more than 2 for every 100 rows, at
+        least one value repeats, and no value is in more than 50 rows.
     """
     n_rows, n_values = counts.total(), len(counts)
     most = max(counts.values(), default=0)
@@ -172,7 +172,7 @@ def repeats(counts: Counter[str]) -> bool:
 
 
 def looks_like_codes(counts: Counter[str]) -> bool:
-    """Return whether almost all values are codes with a digit, and `repeats` holds."""
+    """Check `repeats`, and that almost all values are codes containing a digit."""
     codes = sum(bool(_CODE.fullmatch(text)) for text in counts)
     return repeats(counts) and codes >= 0.9 * len(counts)
 
@@ -194,9 +194,9 @@ def number_markers(
     values : ndarray of shape (n_values,)
         Distinct numbers, in ascending order.
     counts : ndarray of shape (n_values,)
-        Number of cells with each.
+        Number of cells that contain each number.
     all_extremes : bool, default=False
-        Whether, once an extreme marker is found, the next one is looked for.
+        Whether to look for further extreme markers once one has been found.
 
     Returns
     -------
@@ -216,14 +216,14 @@ def number_markers(
 
 
 def day_markers(days: NDArray[np.float64], counts: NDArray[np.int64]) -> list[float]:
-    """Return dates of January 1 that are unusually frequent or far off.
+    """Return default days such as January 1 if unusually frequent or far from others.
 
     Parameters
     ----------
     days : ndarray of shape (n_days,)
         Distinct days since January 1, 1970, in ascending order.
     counts : ndarray of shape (n_days,)
-        Number of cells with each.
+        Number of cells that contain each day.
 
     Returns
     -------
@@ -242,7 +242,7 @@ def day_markers(days: NDArray[np.float64], counts: NDArray[np.int64]) -> list[fl
 
 
 def looks_like_serials(name: str, numbers: NDArray[np.float64]) -> bool:
-    """Return whether a column holds dates as serial numbers of a spreadsheet.
+    """Return whether a column contains dates as spreadsheet serial numbers.
 
     Parameters
     ----------
@@ -269,7 +269,7 @@ def _is_default(day: float) -> bool:
 
 
 def _extreme(values: NDArray[np.float64]) -> float | None:
-    """Return the smallest or the largest value, if it looks like a marker."""
+    """Return the smallest or largest value if it looks like a marker, else None."""
     for end, rest in ((values[0], values[1:]), (values[-1], values[:-1])):
         gap = min(abs(end - rest[0]), abs(end - rest[-1]))
         far = gap > rest[-1] - rest[0]
@@ -285,7 +285,7 @@ class NumberForm(NamedTuple):
     Parameters
     ----------
     rules : dict
-        Arguments of `Numeric`: decimal, thousands and affixes, without those that are defaults.
+        Arguments of `Numeric` (decimal, thousands and affixes) that differ from the defaults.
     read : callable
         Function from a cell to a number.
     odd : list of str

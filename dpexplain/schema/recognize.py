@@ -78,7 +78,7 @@ class SchemaDraft(Generic[S]):
     schema : Schema
         The draft.
     decisions : tuple of str
-        Guesses to confirm or correct, each with the name of its column and some of its values.
+        Guesses to confirm or correct, each with the name of a column and some of its values.
     """
 
     schema: S
@@ -251,7 +251,7 @@ def _numeric(
 ) -> Numeric:
     """Draft a numeric feature; numbers that look like markers count as missing.
 
-    Serial numbers of a spreadsheet become a date.
+    Spreadsheet serial numbers become a date feature.
     """
     values = np.array(sorted(numbers), dtype=np.float64)
     n_cells = np.array([numbers[value] for value in values.tolist()], dtype=np.int64)

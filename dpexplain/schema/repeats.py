@@ -63,7 +63,7 @@ def of_persons(table: pd.DataFrame, schema: KnownRoles, most_rows: int | None) -
     schema : Schema
         Schema whose person column is in the table.
     most_rows : int or None
-        Largest number of rows of one person that a fit uses; None if it is not known.
+        Maximum number of rows per person that a fit uses; None if it is not known.
 
     Returns
     -------
@@ -97,7 +97,7 @@ def of_persons(table: pd.DataFrame, schema: KnownRoles, most_rows: int | None) -
 
 
 def _alike(texts: NDArray[np.object_]) -> NDArray[np.bool_]:
-    """Return which IDs differ from another one only in case, spaces or punctuation."""
+    """Find the IDs that differ from another ID only in case, spaces or punctuation."""
     spellings: dict[str, set[str]] = defaultdict(set)
     for text in texts:
         if text is not None:
@@ -112,7 +112,7 @@ def _folded(text: str) -> str:
 
 
 def _other_persons(table: pd.DataFrame, schema: KnownRoles) -> Iterator[str]:
-    """Yield the non-feature columns whose values repeat across rows, as persons do."""
+    """Yield the non-feature columns whose values repeat across rows, as person IDs do."""
     for place, name in enumerate(map(str, table.columns)):
         if name in schema.feature_names or name == schema.person:
             continue

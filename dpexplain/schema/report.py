@@ -104,7 +104,7 @@ def schema_report(
     y : array of shape (n_samples,) or None
         The target; None if only the features are compared.
     max_rows_per_person : int or None, default=None
-        Number of rows of one person that a fit uses.
+        Maximum number of rows per person that a fit uses.
 
     Returns
     -------
@@ -116,7 +116,7 @@ def schema_report(
     SchemaError
         If columns are missing, or a target is given but the schema has none.
     TypeError
-        If the table has a type that is read in chunks.
+        If the table is of a type that is read in chunks.
     """
     if kind := kind_in_parts(X):
         raise TypeError(

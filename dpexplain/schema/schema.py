@@ -156,23 +156,23 @@ class Schema(FromInterpret):
         Parameters
         ----------
         path : str or Path
-            Text with cells separated by commas, semicolons or tabs. Entries of a list are
+            Text file with cells separated by commas, semicolons or tabs. Entries of a list are
             separated by ``|`` or ``;``. The first line names these columns, in any order; other
             columns are ignored:
 
             * ``name``: name of the column;
             * ``type``: number, integer, date, category, ordered, boolean, id, person or ignore. A
-              boolean without categories reads 0 and 1, no and yes, false and true, nein and ja;
+              boolean without categories accepts 0/1, no/yes, false/true and nein/ja;
             * ``min``, ``max``, ``step``: bounds of numbers and dates, and their resolution;
             * ``categories``: ``male|female``, or ``1=male|2=female`` if the table contains codes;
-            * ``aliases``: other spellings, ``m=male|f=female``;
-            * ``missing``: missing-value markers, ``-99|unknown``;
+            * ``aliases``: other spellings, such as ``m=male|f=female``;
+            * ``missing``: missing-value markers, such as ``-99|unknown``;
             * ``unit``, ``description``: text for axes and pages;
             * ``decimal``: point or comma;
             * ``thousands``: point, comma, apostrophe or space; empty if there is none;
             * ``affixes``: texts around the numbers, such as ``kg`` or ``%``, separated like the
               categories;
-            * ``format``: date formats, ``%d.%m.%Y|%m/%d/%y`` or ``DD.MM.YYYY|MM/DD/YY``;
+            * ``format``: date formats, as in ``%d.%m.%Y|%m/%d/%y`` or ``DD.MM.YYYY|MM/DD/YY``;
             * ``source``: where the bounds come from; by default the file and line.
         target : str or None, default=None
             Column to predict; None for a schema that has no target.
@@ -409,7 +409,7 @@ class Schema(FromInterpret):
         y : array of shape (n_samples,) or None, default=None
             The target; None if only the features are checked.
         max_rows_per_person : int or None, default=None
-            Number of rows of one person that the fit will use; rows beyond it are counted.
+            Maximum number of rows per person that the fit will use; excess rows are counted.
 
         Returns
         -------

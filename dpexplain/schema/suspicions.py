@@ -303,7 +303,7 @@ def _numbers(column: Column, part: Feature | Target) -> Found:
 
 
 def _apart(values: NDArray[np.float64], counts: NDArray[np.intp]) -> list[float]:
-    """Return those of the two extreme numbers that are frequent and far from the rest.
+    """Return whichever of the two extreme numbers are frequent and far from the rest.
 
     Examples are a blood pressure of 0, and an age of 0 among adults.
     """
@@ -319,7 +319,7 @@ def _apart(values: NDArray[np.float64], counts: NDArray[np.intp]) -> list[float]
 
 
 def _off(numbers: NDArray[np.float64], part: Numeric) -> NDArray[np.bool_]:
-    """Return which numbers are not a multiple of the step above 0 or the lower bound."""
+    """Find the numbers that are not multiples of the step, counted from 0 or `low`."""
     assert part.step is not None
     inside = np.where((numbers >= part.low) & (numbers <= part.high), numbers, part.low)
     off = [

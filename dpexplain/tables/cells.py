@@ -4,7 +4,7 @@ For a private fit, each cell must be parsed independently. pandas chooses the dt
 all its cells, so one bad cell turns a column of integers into text, decimals or objects. If ``1``,
 ``1.0``, ``"1"`` and ``True`` were parsed differently, the record with the bad cell would change how
 all other records are counted. Therefore, all forms in which a table reader might store the same
-cell are parsed as the same number and the same string, and no cell raises an error.
+cell are parsed as the same number and the same string, and no cell causes an error.
 """
 
 from __future__ import annotations
@@ -82,8 +82,8 @@ def cell_day(cell: object) -> float:
     ----------
     cell : object
         Any value that a table can contain. Dates and times from any library are parsed, and so is
-        text that begins with a date in ISO format. A time is assigned the day in its own time zone,
-        and a pandas period is assigned its first day.
+        text that begins with a date in ISO format. A time is converted to the day in its own time
+        zone, and a pandas period to its first day.
 
     Returns
     -------

@@ -67,7 +67,7 @@ def in_one_piece(chunks: Iterable[Chunk], names: Sequence[str]) -> Chunk:
     chunks : iterable of Chunk
         Chunks; the features of each must be in a DataFrame, not in an array.
     names : sequence of str
-        Columns of the result, in the order in which the chunks have them.
+        Columns of the result, in the same order as in the chunks.
 
     Returns
     -------

@@ -137,7 +137,7 @@ class ArrowTable(ChunkedTable):
 
 
 def _cannot_match(kind: Any, schema: Schema) -> bool:
-    """Whether a target of this declared type can never be a class of the schema."""
+    """Return whether no value of this declared type can be a class of the schema."""
     from pyarrow import types
 
     target = schema.target
@@ -199,7 +199,7 @@ def _coded_texts(schema: Any) -> list[str]:
 def _named_folders(fragment: Any) -> Mapping[str, object]:
     """Return the values of the ``key=value`` folders in a file's path, by key.
 
-    Keys that are also columns of the file are left out. No value raises an error.
+    Keys that are also columns of the file are left out. Never raises an error, whatever the values.
     """
     stored = set(fragment.physical_schema.names)
     folders = [name.partition("=") for name in fragment.path.split("/")[:-1] if "=" in name]
@@ -234,7 +234,7 @@ def frame_of_batch(
     names : sequence of str
         Columns of the result.
     keys : mapping of str to object, default={}
-        Columns that the batch does not hold, and the value of all their cells.
+        Columns that are not in the batch, each with the value of all its cells.
 
     Returns
     -------

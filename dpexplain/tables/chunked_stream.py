@@ -1,7 +1,7 @@
 """Arrow streams and lazy queries, read in batches.
 
-Any object with ``__arrow_c_stream__`` is a stream, such as a DuckDB relation, a reader of pyarrow
-or ADBC, or an ibis table. A lazy query of polars is collected in batches. The library that creates
+Any object with ``__arrow_c_stream__`` is a stream, such as a DuckDB relation, a pyarrow or ADBC
+reader, or an ibis table. A lazy polars query is collected in batches. The library that creates
 the batches declares one type for each column, and missing cells are stored separately, so each cell
 is read independently.
 
@@ -31,8 +31,8 @@ class StreamTable(ChunkedTable):
     Parameters
     ----------
     X : object
-        An object with ``__arrow_c_stream__`` that declares its column names, or a lazy frame of
-        polars.
+        An object with ``__arrow_c_stream__`` that declares its column names, or a polars
+        LazyFrame.
 
     Raises
     ------

@@ -1,7 +1,7 @@
 """Encode tables as arrays, cell by cell, using only the schema.
 
 The code of a cell depends only on that cell and the schema, not on other cells or on the dtype that
-pandas chose for the column, and no cell raises an error: an exception, or a change in how other
+pandas chose for the column, and no cell causes an error: an exception, or a change in how other
 cells are encoded, would reveal one record. Errors are raised only for the names and number of
 columns, which are public.
 

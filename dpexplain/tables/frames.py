@@ -222,7 +222,7 @@ def _in_arrow(column: Any) -> Any:
 def _placed(
     cells: NDArray[Any], present: NDArray[np.bool_], readable: NDArray[np.bool_]
 ) -> NDArray[Any]:
-    """Fill a column with its readable cells; the others are None or `UNREADABLE`."""
+    """Put readable cells into a column; the other cells are None or `UNREADABLE`."""
     placed = np.full(len(present), None, dtype=object)
     placed[present] = UNREADABLE
     placed[readable] = cells

@@ -57,17 +57,17 @@ class LineFormat:
         character.
     encoding : str, default="utf-8"
         UTF-8, UTF-16, or a one-byte code page that agrees with ASCII on the first 128 characters. A
-        file that begins with the byte order mark of UTF-16 is also read as UTF-16 if the encoding
-        is "utf-8". For UTF-16 without that mark, pass "utf-16-le" or "utf-16-be".
+        file that begins with a UTF-16 byte order mark is also read as UTF-16 if the encoding is
+        "utf-8". For UTF-16 without that mark, pass "utf-16-le" or "utf-16-be".
     header : int or str, default=1
         Number of the line with the column names, counting from 1, or the first and the last such
-        line: "1-2" joins names in two lines. The lines before are skipped. All lines up to the last
-        one with names are public.
+        line: "1-2" joins names in two lines. Any lines before them are skipped. All lines up to the
+        last one with names are public.
 
     Raises
     ------
     ValueError
-        If the separator is not a single ASCII character, or is a quote, a line end or a null
+        If the separator is not a single ASCII character, or is a quote, a line ending or a null
         character; if the encoding is not supported (such as Shift JIS or EBCDIC); or if `header` is
         not a line number or two of them.
 
@@ -106,7 +106,7 @@ class LineFormat:
 
     @cached_property
     def newline(self) -> bytes:
-        """Newline in the encoding."""
+        """Newline, encoded as bytes."""
         return "\n".encode(self.encoding)
 
     @cached_property
@@ -177,7 +177,7 @@ class Header(NamedTuple):
     names : list of str
         Distinct names, one for each column.
     form : LineFormat
-        Format of the file, with the encoding that its byte order mark names.
+        Format of the file, with the encoding indicated by its byte order mark, if any.
     notes : tuple of str
         Sentences about columns whose names in the header are missing or repeated.
     """
@@ -226,7 +226,7 @@ def read_header(file: IO[bytes], form: LineFormat) -> Header:
 
 
 def _with_encoding(file: IO[bytes], form: LineFormat) -> LineFormat:
-    """Skip the byte order mark and return the format with the encoding it names."""
+    """Skip the byte order mark, and return the format with the encoding it indicates."""
     start = file.read(3)
     found = next((n for n, mark in BYTE_ORDER_MARKS.items() if start.startswith(mark)), "")
     given = form.encoding

@@ -196,7 +196,7 @@ def _in_utf8(block: bytes, form: LineFormat) -> bytes:
 
 
 def _split(block: bytes, newline: bytes) -> Iterator[bytes]:
-    """Split a block at its newlines, like ``bytes.split`` for newlines of one byte."""
+    """Split a block at its newlines, like ``bytes.split`` for one-byte newlines."""
     pieces = block.split(newline)
     if len(newline) == 1:
         yield from pieces

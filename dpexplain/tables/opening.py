@@ -21,7 +21,7 @@ def chunked_table(X: Any) -> ChunkedTable:
     ----------
     X : str, Path, pyarrow.dataset.Dataset, dask.dataframe.DataFrame, dask.array.Array or stream
         Path of a Parquet file or a folder of Parquet files, a dataset or collection, an object with
-        ``__arrow_c_stream__``, or a lazy frame of polars.
+        ``__arrow_c_stream__``, or a polars LazyFrame.
 
     Returns
     -------

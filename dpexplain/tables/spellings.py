@@ -1,7 +1,7 @@
 """Parse cells in the formats that a schema declares: numbers, dates and markers.
 
 As in :mod:`dpexplain.tables.cells`, the result for a cell depends only on this cell and the public
-schema. A cell that cannot be parsed counts as missing, and no cell raises an error.
+schema. A cell that cannot be parsed counts as missing, and no cell causes an error.
 """
 
 from __future__ import annotations
@@ -154,8 +154,8 @@ def day_reader(formats: Sequence[str], last_year: int) -> Callable[[object], flo
     Parameters
     ----------
     formats : sequence of str
-        The first format that matches a cell is used; ISO format is tried after them, and serial
-        numbers of a spreadsheet last.
+        The first format that matches a cell is used; ISO format is tried after them, and
+        spreadsheet serial numbers last.
     last_year : int
         A two-digit year stands for the latest year with these digits that is not after `last_year`.
 

@@ -110,7 +110,7 @@ class AdditiveModel(VersionedEstimator):
         Returns
         -------
         GlobalExplanation or MulticlassExplanation
-            Plain data: it contains no model and no records. With more than two classes,
+            Plain data, without the model or any records. With more than two classes,
             ``for_class(label)`` returns the explanation of one class.
         """
         check_is_fitted(self, "schema_")
@@ -296,7 +296,7 @@ class AdditiveModel(VersionedEstimator):
     def explain_local(self, X: Any, y: Any = None, *, samples_public: bool = False) -> Any:
         """Explain the score of each row by the contributions of the terms.
 
-        If the noise of the contributions is known, the explanation contains its standard deviation.
+        If the noise in the contributions is known, the explanation contains its standard deviation.
 
         Parameters
         ----------

@@ -41,8 +41,8 @@ class PairTable:
     sampling_std : ndarray of shape (n_rows, n_columns) or None, default=None
         Standard deviation of each score due to sampling the records. None for a non-private model.
     effect_std : ndarray of shape (n_rows, n_columns) or None, default=None
-        Standard deviation of the true score of each cell around its score, due to noise, sampling
-        and shrinkage. None for a non-private model.
+        Standard deviation of each cell's true score around its estimated score, due to noise,
+        sampling and shrinkage. None for a non-private model.
     """
 
     features: tuple[int, int]

@@ -308,8 +308,8 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
     def _counts_of_classes(self, firsts: Sequence[FloatArray]) -> tuple[LaplaceCount, ...]:
         """Return the noisy number of records in each class.
 
-        In the first tree, all weights are one half, so the weights of the records with one sign,
-        summed over all leaves, are half the number of these records.
+        In the first tree, all weights are one half, so the weights of the records with a given
+        sign, summed over all leaves, equal half the number of these records.
         """
         n_leaves = 2**self.depth
         both = [first.sum(axis=0) for first in firsts]
@@ -397,7 +397,7 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
         return np.asarray(-np.rint(bounded * LATTICE), dtype=np.int64)
 
     def _leaves(self, sums: Integers, mechanism: Mechanism) -> tuple[FloatArray, FloatArray | None]:
-        """Release the leaf values of a tree; also the leaf weights, unless "paper"."""
+        """Release a tree's leaf values and, unless `variant` is "paper", leaf weights."""
         if self.variant == "paper":
             p, q = (sums / WEIGHT_STEPS).T
             value = self._value((p + _CERTAIN) / (p + q + 2.0 * _CERTAIN))

@@ -252,7 +252,7 @@ def _drawn_trees(plan: Plan, size: int, n: int, coins: Coins) -> Integers:
 def _gradients(
     score: NDArray[np.float32], target: NDArray[np.float32], plan: Plan
 ) -> NDArray[np.float32]:
-    """Compute the gradient of the loss for each record, elementwise."""
+    """Compute the gradient of the loss for each record independently."""
     if plan.loss == "square":
         return score - target
     kernel: Callable[..., Any] = _kernels.chances

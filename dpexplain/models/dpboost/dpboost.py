@@ -122,7 +122,7 @@ class _DPBoost(PrivateTrees):
 
     @abstractmethod
     def _targets(self, y: Any, schema: Schema) -> list[NDArray[np.float32]]:
-        """Return the targets of each score, in [-1, 1]."""
+        """Return the targets for each score, in [-1, 1]."""
 
     @abstractmethod
     def _keep_parts(self, parts: list[Trees], schema: Schema) -> None:
@@ -178,7 +178,7 @@ class DPBoostClassifier(_DPBoost, AdditiveClassifier):
         ensemble, counting from 0. "none": the bound is 1. For the variants "seq" and "para", the
         bound is always 1.
     exponential_scale : {"paper", "range"}, default="paper"
-        Scale of the exponential mechanism for splits: the scale of the paper, or two thirds of this
+        Scale of the exponential mechanism for splits: the paper's scale, or two thirds of this
         scale ("range"), which gives the same privacy.
     adjacency : {"add_remove", "replace"}, default="add_remove"
         Definition of neighboring data sets: one record is added or removed, or one record is
@@ -335,7 +335,7 @@ class DPBoostRegressor(_DPBoost, AdditiveRegressor):
         ensemble, counting from 0. "none": the bound is 1. For the variants "seq" and "para", the
         bound is always 1.
     exponential_scale : {"paper", "range"}, default="paper"
-        Scale of the exponential mechanism for splits: the scale of the paper, or two thirds of this
+        Scale of the exponential mechanism for splits: the paper's scale, or two thirds of this
         scale ("range"), which gives the same privacy.
     adjacency : {"add_remove", "replace"}, default="add_remove"
         Definition of neighboring data sets: one record is added or removed, or one record is

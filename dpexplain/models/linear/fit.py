@@ -147,7 +147,7 @@ class LinearFit:
     n_samples_std : float
         Standard deviation of the noise in `n_samples`.
     class_sums : ndarray of shape (n_scores,) or None
-        Noisy sums of the residuals of each score at the start, when all classes have the same
+        Noisy sum of the residuals for each score at the start, when all classes have the same
         probability, divided by the factor by which residuals are clipped; None for a regression.
     """
 
@@ -178,8 +178,9 @@ def _inverse(moments: FloatArray, ridge: float) -> FloatArray:
 class _Records:
     """Binned records with their targets, in chunks; close them after the fit.
 
-    A table in memory is one chunk. Other tables are read once, and kept as small integers, which go
-    to a temporary file beyond the limit of `Scratch`. Answers are exact sums over the chunks.
+    A table in memory is one chunk. Other tables are read once and kept as small integers, which
+    are stored in a temporary file if they exceed the limit of `Scratch`. Answers are exact sums
+    over the chunks.
     """
 
     def __init__(self, X: Any, y: Any, schema: Schema, objective: Objective) -> None:
@@ -355,7 +356,7 @@ def fit_classification(
 def clipped_share(n_scores: int, clip: float) -> float:
     """Return the factor by which clipping reduces the residuals at the start.
 
-    All classes have the same probability then, so the factor is the same for all records.
+    At the start, all classes have the same probability, so the factor is the same for all records.
     """
     own = 1.0 - 1.0 / max(n_scores, 2)
     return min(1.0, clip / own)

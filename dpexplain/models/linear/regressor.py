@@ -24,7 +24,7 @@ class DPLinearRegression(_PrivateLinear, AdditiveRegressor):
     and each category is one coordinate; missing values and other categories have separate
     coordinates. This model is meant as a strong baseline.
 
-    Numeric features are divided into at most 64 public bins, so the line of a feature becomes a
+    Numeric features are divided into at most 64 public bins, so a feature's straight line becomes a
     step function with one step per bin. Explanations are therefore exact and have the same form as
     those of `DPExplainableBoostingRegressor`.
 

@@ -23,7 +23,7 @@ _SEED = 20210718  # fixed: the same model always has the same errors
 
 
 def regression_noise(fit: LinearFit, terms: AdditiveTerms, scale: float) -> NoiseDraws:
-    """Simulate the errors of a fitted regression.
+    """Simulate the errors of a fitted linear regression.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Kernels for clipped gradients of filters and for sampled rows.
+"""Kernels that clip filter gradients and find sampled rows.
 
 The gradient factors of a record depend only on its own row and on public numbers: no operation
 mixes records, and within a record, sums follow the order of the filters. Numba does not reorder or

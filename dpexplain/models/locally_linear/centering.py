@@ -55,7 +55,7 @@ def longest_record(preparation: InputPreparation, basis: Basis) -> float:
 
 
 def record_sums(features: Features, rows: Sample, longest: float, lattice_bits: int) -> Sample:
-    """Sum the clipped records of a sample and count them, both in lattice steps.
+    """Sum and count the clipped records of a sample, in lattice steps.
 
     Parameters
     ----------

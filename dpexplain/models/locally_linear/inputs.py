@@ -41,8 +41,8 @@ def preparation_of(
     scale : float
         Factor by which all inputs are multiplied.
     centre : float, default=0.5
-        Position within the range of a numeric feature, in [0, 1], that is mapped to 0; the end of
-        the range farther from it is mapped to 1 or -1.
+        Position within the range of a numeric feature, in [0, 1], that is mapped to 0; the
+        end of the range that is farther away is mapped to 1 or -1.
 
     Returns
     -------

@@ -123,7 +123,7 @@ class LocallyLinearModel(ClassifierMixin, VersionedEstimator):
     def _set_up(
         self, schema: Schema, rng: np.random.Generator
     ) -> tuple[InputPreparation, Basis, FilterShape, Recipe]:
-        """Return the input preparation, basis, filter shape and recipe of training."""
+        """Return the input preparation, basis, filter shape and training recipe."""
         assert isinstance(schema.target, Classes)
         plain = preparation_of(schema, per_image=False, scale=1.0)
         n_inputs = len(plain.input_names)

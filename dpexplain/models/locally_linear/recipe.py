@@ -55,8 +55,8 @@ class Recipe:
         Fraction of the steps that estimate the mean record, which is subtracted from all records;
         0 if every filter index has its own projection.
     centre : float
-        Position within the range of a numeric feature, in [0, 1], that is mapped to 0; the end of
-        the range farther from it is mapped to 1 or -1.
+        Position within the range of a numeric feature, in [0, 1], that is mapped to 0; the
+        end of the range that is farther away is mapped to 1 or -1.
     """
 
     projection: Projection

@@ -104,7 +104,7 @@ class PrivateTrees(PrivateEstimator, AdditiveModel):
         Returns
         -------
         DataFrame
-            One row per tree: its index and depth, and the number of its leaves, distinct leaf
+            One row per tree: its index, its depth, and its numbers of leaves, distinct leaf
             values, distinct splits and distinct features.
         """
         check_is_fitted(self, "schema_")
@@ -170,7 +170,7 @@ class PrivateTrees(PrivateEstimator, AdditiveModel):
                 index_dtype(b.n_bins)
 
     def _n_classes(self) -> int:
-        """Return the number of classes in the schema, or 2 if it has no classes."""
+        """Return the number of classes in the schema, or 2 if it declares none."""
         target = None if self.schema is None else self.schema.target
         return len(target.labels) if isinstance(target, Classes) else 2
 

@@ -38,8 +38,8 @@ def figure_file(view: ViewState, what: str, ending: str) -> bytes:
     Parameters
     ----------
     view : View
-        Its choices determine the fit and the term. If it shows the reference, so do the figures for
-        importances and for all epsilons.
+        View whose choices determine the fit and the term. If it shows the reference, so do the
+        figures for importances and for all epsilons.
     what : {"shape", "importance", "epsilons", "metric"}
         What to draw: the shape of the selected term, the importances of all terms, the shape of
         the selected term at every epsilon, or a metric at every epsilon.
@@ -87,7 +87,7 @@ def table_of(view: ViewState, what: str) -> pd.DataFrame:
     Parameters
     ----------
     view : View
-        Its choices determine the fits and the term.
+        View whose choices determine the fits and the term.
     what : {"shape", "importance"}
         What to tabulate, for each fit shown: the bins of the selected term, or the importances of
         all terms.

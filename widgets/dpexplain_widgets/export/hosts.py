@@ -59,7 +59,7 @@ def framed(page: str, still: Mapping[str, str]) -> dict[str, str]:
     Returns
     -------
     dict
-        Output by MIME type. The page runs in a frame of its own origin, so it cannot read the
+        Output by MIME type. The page runs in a frame with its own origin, so it cannot read the
         notebook.
     """
     frame = (

@@ -146,7 +146,7 @@ def offline_page(
 
 
 def _without_comments(style: str) -> str:
-    """Strip comments and insignificant blanks."""
+    """Remove comments and insignificant whitespace."""
     plain = re.sub(r"/\*.*?\*/", "", style, flags=re.DOTALL)
     return re.sub(r"\s*([{};,])\s*|(?<=:)\s+", r"\1", plain)
 

@@ -168,7 +168,7 @@ def _svg_mark(mark: Mark) -> str:
 
 
 def _path(points: Sequence[tuple[float, float]]) -> str:
-    """Write a line through points in SVG, shorter where it is horizontal or vertical."""
+    """Write an SVG path through points, using short forms for axis-parallel lines."""
     (x, y), *rest = points
     parts = [f"M{x:g},{y:g}"]
     for across, down in rest:
@@ -238,7 +238,7 @@ def _about_shape(term: Mapping[str, Any], fit: Mapping[str, Any]) -> str:
 
 
 def _heat_map(fit: Mapping[str, Any]) -> list[Mark]:
-    """Draw a pair of features, with the first row at the bottom, as the view does."""
+    """Draw a heat map of a pair of features, with the first row at the bottom."""
     rows, columns = fit["axes"]
     n_rows, n_columns = len(rows["labels"]), len(columns["labels"])
     values, signal = fit["contribution"], fit["signal"]

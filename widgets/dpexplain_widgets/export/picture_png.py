@@ -1,4 +1,4 @@
-"""A static PNG picture of a view, for notebook viewers without scripts."""
+"""A static PNG picture of a view, for notebook viewers that do not run scripts."""
 
 from __future__ import annotations
 

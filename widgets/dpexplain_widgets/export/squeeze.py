@@ -1,4 +1,4 @@
-"""Shorten JavaScript for pages: remove blanks and comments, and shorten names."""
+"""Shorten JavaScript for pages: remove whitespace and comments; shorten names."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Token = tuple[str, str]
 
 
 def squeezed(script: str, names: Iterable[str]) -> str:
-    """Remove comments and blanks from a script, and shorten names.
+    """Remove comments and whitespace from a script, and shorten names.
 
     The given names and the names of local variables are shortened. Each of them is shortened
     everywhere or nowhere, so scopes stay as they were. Names that may also be the key of an object,
@@ -107,7 +107,7 @@ def _template_part(script: str, start: int) -> str:
 
 
 def _variables(tokens: Sequence[Token]) -> set[str]:
-    """Names that follow const or let."""
+    """Return the names that follow ``const`` or ``let``."""
     words = [text for kind, text in tokens if kind != "blank"]
     return {
         after
@@ -117,7 +117,7 @@ def _variables(tokens: Sequence[Token]) -> set[str]:
 
 
 def _short_names(tokens: Sequence[Token], names: frozenset[str]) -> dict[str, str]:
-    """Choose short names, the shortest for the most frequent."""
+    """Choose short names, giving the shortest ones to the most frequent names."""
     taken = {text for kind, text in tokens if kind == "word"} | _NOT_NAMES
     signs = [token for token in tokens if token[0] != "blank"]
     uses, kept = Counter[str](), set(_NOT_NAMES)
@@ -161,7 +161,7 @@ def _all_names() -> Iterator[str]:
 
 
 def _joined(tokens: Sequence[Token]) -> Iterator[str]:
-    """Yield tokens, with blanks only where two tokens would otherwise become one."""
+    """Yield tokens, with whitespace only where two tokens would otherwise merge."""
     before, gap = "", False
     for kind, text in tokens:
         if kind == "blank":

@@ -1,4 +1,4 @@
-"""Write lists of integers as letters, digit by digit, so that they compress well."""
+"""Write lists of integers as characters, digit by digit, to compress well."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _INDEX = re.compile(r"0|[1-9]\d*")  # a browser reads such keys first
 def streamed(value: Any, marks: Sequence[str]) -> tuple[Any, dict[str, list[str]]]:
     """Move lists of integers out of JSON values into streams of digits.
 
-    The lowest digits of all lists are stored side by side, as are the next ones, and so on. The
+    The lowest digits of all lists are stored together, as are the next ones, and so on. The
     lowest digits look random and higher ones are nearly all zero, so separate streams compress
     better than whole numbers.
 
@@ -62,7 +62,7 @@ def _place(name: str) -> float:
 
 
 def _digits(steps: Sequence[int]) -> list[str]:
-    """Return a string for each digit: the lowest contains the sign."""
+    """Return a string for each digit; the lowest digit also encodes the sign."""
     texts = ["".join(LETTERS[2 * (abs(step) % LOWEST) + (step < 0)] for step in steps)]
     rest = [abs(step) // LOWEST for step in steps]
     while any(rest):

@@ -1,4 +1,4 @@
-"""Compact encoding of the joint errors of a curve, to simulate its noise."""
+"""Compact encoding of a curve's joint errors, for simulating its noise."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ STEPS = 14
 
 
 def packed_directions(noise: NoiseModel, place: int) -> str:
-    """Encode the leading directions of the joint errors of one term.
+    """Encode the leading directions of one term's joint errors.
 
     A direction has one number for each bin, in standard deviations of that bin. To simulate the
     noise, each direction is multiplied by a standard normal number, the products are added, and an

@@ -52,7 +52,7 @@ class ArrayWriter:
             in single precision. For integers, the step is the largest absolute value divided by the
             largest integer of the type.
         upward : bool, default=False
-            Whether numbers are rounded up to integers, rather than to the nearest.
+            Whether numbers are rounded up to integers, rather than to the nearest integer.
 
         Returns
         -------
@@ -67,7 +67,7 @@ class ArrayWriter:
         return self._append(whole.astype(f"<{kind}"), kind, step)
 
     def add_once(self, values: npt.NDArray[Any], kind: str) -> dict[str, Any]:
-        """Append an array, or return the place of an equal array added by this method.
+        """Append an array, unless this method has already added an equal one.
 
         Parameters
         ----------

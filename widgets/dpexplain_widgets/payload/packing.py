@@ -58,7 +58,7 @@ def packed(value: Any) -> Any:
     and replaced by ``{"$r": index}``. Values that follow from others are replaced by ``{"$q": 1}``
     and recomputed when the payload is unpacked: a total standard deviation that equals the square
     root of the sum of its squared parts, and bin labels that follow from edges halfway between
-    whole numbers. Finally, the integers of all lists move to streams of digits; see
+    whole numbers. Finally, the integers of all lists are moved to streams of digits; see
     :func:`dpexplain_widgets.payload.digits.streamed`. ``unpack.js`` reads this format.
 
     Parameters
@@ -93,8 +93,8 @@ def deflated(text: str) -> str:
     Returns
     -------
     str
-        The number of compressed bytes, a space, and these bytes as letters that are safe in HTML,
-        two for every 13 bits. The bytes are the text as UTF-8, compressed in zlib format.
+        The number of compressed bytes, a space, and these bytes as characters that are safe in
+        HTML, two for every 13 bits. The bytes are the text as UTF-8, compressed in zlib format.
     """
     folded = min((_compressed(text.encode(), level) for level in _MEMORY_LEVELS), key=len)
     bits = "".join(f"{byte:08b}" for byte in folded)

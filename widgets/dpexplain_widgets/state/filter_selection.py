@@ -17,7 +17,7 @@ def filter_frame(view: ViewState) -> pd.DataFrame:
     Parameters
     ----------
     view : View
-        Its choices determine the fit, class and map.
+        View whose choices determine the fit, class and map.
 
     Returns
     -------
@@ -42,7 +42,7 @@ def chosen_map(view: ViewState) -> WeightMap:
     Parameters
     ----------
     view : View
-        Its choices determine the fit, class and map.
+        View whose choices determine the fit, class and map.
 
     Returns
     -------

@@ -16,7 +16,7 @@ def selection_frame(view: ViewState) -> pd.DataFrame:
     Parameters
     ----------
     view : View
-        Its choices determine the fit, term and bin.
+        View whose choices determine the fit, term and bin.
 
     Returns
     -------

@@ -16,12 +16,12 @@ def source_of(view: Any) -> Any:
     Parameters
     ----------
     view : View
-        Its choices determine the result.
+        View whose choices determine the result.
 
     Returns
     -------
     object
-        A Comparison, an explanation, or anything else from which the view was created.
+        A Comparison, an explanation, or any other object from which the view was created.
     """
     source = view.origin.source
     if isinstance(source, ByClass):
@@ -37,7 +37,7 @@ def explanation_of(view: Any) -> GlobalExplanation:
     Parameters
     ----------
     view : View
-        Its choices determine the result.
+        View whose choices determine the result.
 
     Returns
     -------
@@ -69,7 +69,7 @@ def whole_explanation_of(view: Any) -> GlobalExplanation | MulticlassExplanation
     Parameters
     ----------
     view : View
-        Its choices determine the result.
+        View whose choices determine the result.
 
     Returns
     -------

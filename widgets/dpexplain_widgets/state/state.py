@@ -74,10 +74,10 @@ class ViewState(traitlets.HasTraits):
     second_bin : int or None
         Index of the bin that a claim compares with the selected bin.
     second_range : list of two int or None
-        Indices of two opposite cells of a pair, between which lies the region that a claim compares
-        with the selected cell or region; None means `second_bin`.
+        Indices of two cells of a pair. A claim compares the selected cell or region with the region
+        that has these two cells as opposite corners; None means `second_bin`.
     extreme : {"", "highest", "lowest"}
-        Whether a claim is about the place of the highest or the lowest bin; "" compares bins.
+        Whether a claim is about the position of the highest or lowest bin; "" compares bins.
     bin_range : list of two int or None
         Indices of the first and last bins of the selected range, which excludes special bins.
     pinned_epsilon : float or None
@@ -95,7 +95,7 @@ class ViewState(traitlets.HasTraits):
         anyone.
     threshold : float or None
         Prediction at which a decision changes; for a classifier, a probability. None means a
-        threshold of 0.5 for a classifier, and no threshold for a regression.
+        threshold of 0.5 for a classifier, and no threshold for a regressor.
     filter_arrays : bytes
         Arrays of the filters and samples, joined into one block of bytes; ``payload["filters"]``
         says where each array begins.
@@ -114,8 +114,8 @@ class ViewState(traitlets.HasTraits):
     input_index : int or None
         Index of the input, such as a pixel, whose weight is shown.
     input_range : list of two int or None
-        Indices of two inputs of a grid, which are opposite corners of the region that a claim is
-        about; None means the selected input.
+        Indices of two inputs of a grid, at opposite corners of the region that a claim is about;
+        None means the selected input.
     mask_noise : bool
         Whether weights within two standard deviations of privacy noise are grayed out.
     sort_filters : bool

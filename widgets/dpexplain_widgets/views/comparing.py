@@ -22,7 +22,7 @@ def disagreement_frame(view: ViewState) -> pd.DataFrame:
     Parameters
     ----------
     view : View
-        Its choices determine the comparison.
+        View whose choices determine the comparison.
 
     Returns
     -------
@@ -55,8 +55,8 @@ def comparison_of(view: ViewState) -> tuple[str, FitAt]:
     Parameters
     ----------
     view : View
-        Its choices determine the requested kind of comparison. If that is not available, the first
-        available kind is used.
+        View whose choices determine the requested kind of comparison. If that is not available, the
+        first available kind is used.
 
     Returns
     -------

@@ -74,7 +74,7 @@ def local_frame(view: View) -> pd.DataFrame:
     Parameters
     ----------
     view : View
-        Its choices determine the sample, the changes to it, and the fit.
+        View whose choices determine the sample, the changes to it, and the fit.
 
     Returns
     -------
@@ -119,7 +119,7 @@ def shown_values(view: View) -> list[Any]:
     Parameters
     ----------
     view : View
-        Its choices determine the sample and the changes.
+        View whose choices determine the sample and the changes.
 
     Returns
     -------

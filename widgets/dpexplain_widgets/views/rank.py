@@ -62,7 +62,7 @@ def rank_frame(view: View) -> pd.DataFrame:
     Parameters
     ----------
     view : View
-        Its choices determine the repeat shown, and whether the reference is shown.
+        View whose choices determine the repeat shown, and whether the reference is shown.
 
     Returns
     -------
