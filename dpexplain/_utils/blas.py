@@ -14,8 +14,9 @@ __all__ = ["one_blas_thread"]
 def one_blas_thread() -> AbstractContextManager[Any]:
     """Limit BLAS to one thread inside a ``with`` block.
 
-    The matrices are small, so several threads would spend ten times as long waiting for each other
-    as they spend computing. One thread also gives the same result on any number of processors.
+    The matrices in this library are small, so several threads would spend ten times as long waiting
+    for each other as they spend computing. One thread also gives the same result on any number of
+    processors.
 
     Returns
     -------

@@ -32,7 +32,7 @@ _waiting: list[Kernel] = []
 def njit(*functions: Callable[..., Any], **options: Any) -> Any:
     """Compile a function as ``numba.njit`` does, but import numba at the first call.
 
-    The unused entry point for C callers is left out.
+    No entry point for C callers is created, because none is needed.
     """
     if functions:
         return Kernel(functions[0], options)
@@ -84,8 +84,8 @@ def _named(module: str, name: str) -> Any:
 def _make_all() -> None:
     """Create the dispatchers of all kernels, and connect kernels that call each other.
 
-    numba looks up a called function in the globals of its caller, so each `Kernel` there is
-    replaced by its dispatcher.
+    numba looks up a called function in the globals of its caller, so each `Kernel` among those
+    globals is replaced by its dispatcher.
     """
     with _LOCK:
         import numba
@@ -106,7 +106,7 @@ def _make_all() -> None:
 
 
 class Word:
-    """Progress bar that shows how many of the usual kernels have been compiled.
+    """Progress bar for compiling the kernels that fits usually need.
 
     The kernels that a fit needs depend only on its settings and schema, so the bar reveals nothing
     about records. It is shown only in a terminal or a notebook, and is never logged.
@@ -152,7 +152,7 @@ class Word:
                 self._bar.refresh()
 
     def finish(self) -> None:
-        """End the line of the bar, if there is one."""
+        """End the line of the bar, if the bar is shown."""
         bar, self._bar = self._bar, None
         if bar is not None:
             bar.total = bar.n
@@ -177,7 +177,7 @@ class Pause:
             self._depth += 1
 
     def on_end(self, event: Any) -> None:
-        """Restart the garbage collector after compilation, even if it failed."""
+        """Restart the garbage collector after compilation, even if compilation failed."""
         if _ours(event):
             self._depth -= 1
             if self._depth == 0 and self._on:

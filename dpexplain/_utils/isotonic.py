@@ -9,7 +9,7 @@ FloatArray = NDArray[np.float64]
 
 
 def pool_adjacent_violators(values: FloatArray, weights: FloatArray) -> FloatArray:
-    """Return the closest nondecreasing sequence by weighted least squares.
+    """Return the nondecreasing sequence closest to `values` in weighted squares.
 
     Parameters
     ----------

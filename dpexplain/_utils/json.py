@@ -68,7 +68,7 @@ def check_size(size: int, max_bytes: int) -> None:
 
 
 def _check_values(text: str, max_bytes: int) -> None:
-    """Reject a string with too many values.
+    """Reject JSON text with too many values.
 
     The parsed values can need about 30 times as much memory as the text.
     """

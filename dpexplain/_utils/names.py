@@ -24,9 +24,9 @@ def closest_name(name: str, known: Iterable[str]) -> str | None:
     -------
     str or None
         The first of these that exists: a known name that differs from `name` only in case and
-        surrounding spaces; the only known name that consists of `name` and the prefix of a
-        scikit-learn transformer (``"scale__age"`` for ``"age"``); the most similar known name. The
-        result is None if no name is similar.
+        surrounding spaces; the only known name that consists of a scikit-learn transformer's prefix
+        and `name` (``"scale__age"`` for ``"age"``); the most similar known name. The result is None
+        if no name is similar.
     """
     names = list(known)
     same = [each for each in names if _folded(each) == _folded(name)]

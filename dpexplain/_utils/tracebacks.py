@@ -1,7 +1,7 @@
 """Remove references to records from errors.
 
-A traceback refers to the frames that the error passed through, and thus to their local variables,
-which error reporters print (IPython's verbose mode, `cgitb`, crash collectors).
+A traceback refers to the frames that the error passed through, and thus to their local variables.
+Error reporters such as IPython's verbose mode, `cgitb` and crash collectors print these variables.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ T = TypeVar("T")
 
 
 def without_records(function: Callable[P, T]) -> Callable[P, T]:
-    """Strip frames and causes from the errors of a function that takes records.
+    """Strip frames and causes from errors raised by a function that takes records.
 
-    The message and the line of the caller are kept. The variables of the caller cannot be removed.
+    The error message and the caller's line are kept. The caller's variables cannot be removed.
 
     Parameters
     ----------

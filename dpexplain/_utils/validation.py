@@ -136,8 +136,8 @@ def check_delta(delta: object, *, n_public: int | None = None) -> float:
     Warns
     -----
     PrivacyWarning
-        If `delta` is at least ``1 / n_public``: a fit that publishes one record, chosen at random,
-        would then satisfy the guarantee.
+        If `delta` is at least ``1 / n_public``: a fit that simply published one randomly chosen
+        record would then satisfy the guarantee.
     """
     value = _as_float(delta)
     if not 0 < value < 1:
