@@ -43,10 +43,10 @@ class BinCounts:
 
     @property
     def perhaps_nobody(self) -> NDArray[np.bool_]:
-        """Mask of the special bins that could be empty.
+        """Mask of the special bins that might be empty.
 
-        A special bin could be empty if its noisy count is below three standard deviations of the
-        noise.
+        A special bin counts as possibly empty if its noisy count is below three standard deviations
+        of the noise.
         """
         special = np.arange(len(self.counts)) >= len(self.counts) - self.n_special
         return special & (self.counts < 3.0 * np.sqrt(self.variance))

@@ -71,13 +71,13 @@ def declared_cells(
 def fine_cells(cells: FeatureBins, n_features: int = 1) -> FeatureBins:
     """Divide the public cells of a numeric feature into up to 65,535 fine cells.
 
-    Fine cells are counted in groups, which are small only where records are dense. A bound may
-    therefore be thousands of times larger than most values.
+    Fine cells are counted in groups, which are small only where records are dense. A feature's
+    bound may therefore be thousands of times larger than most of its values.
 
     Parameters
     ----------
     cells : FeatureBins
-        Public grid, such as one of `declared_cells`. Categories are returned as they are.
+        Public grid, such as one from `declared_cells`. Categories are returned unchanged.
     n_features : int, default=1
         Number of features that are counted at the same time; very wide tables get fewer cells.
 
@@ -106,7 +106,7 @@ def fine_cells(cells: FeatureBins, n_features: int = 1) -> FeatureBins:
 
 @lru_cache(maxsize=32)
 def _fine_edges(values: Numeric, edges_of_cells: bytes, room: int) -> NDArray[np.float64]:
-    """Return the edges of fine cells, which are cached (half a megabyte at most)."""
+    """Return the edges of fine cells; each cached result is at most half a megabyte."""
     edges = np.frombuffer(edges_of_cells)
     near = _near_edges(values, room // 4)
     equal = _equal_edges(values, room - len(near) - len(edges))
@@ -135,7 +135,7 @@ def _near_edges(feature: Numeric, most: int) -> NDArray[np.float64]:
 
 
 def _sides(feature: Numeric) -> tuple[float, list[float]]:
-    """Return zero, or the bound closest to it, and the offsets of the bounds from it."""
+    """Return an origin (zero or the nearest bound) and the bounds' offsets from it."""
     anchor = min(max(0.0, feature.low), feature.high)
     return anchor, [b - anchor for b in (feature.low, feature.high) if b != anchor]
 

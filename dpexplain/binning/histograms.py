@@ -62,8 +62,9 @@ class NoisyHistograms:
         """Estimate of the number of records, at least 1.
 
         The total of each feature's histogram is an estimate whose variance is at most the sum of
-        the variances of its cells. If the number of records was also released separately, that is a
-        further estimate. The result is the average of all estimates, weighted by their precisions.
+        the variances of its cells. If the number of records was also released separately, the
+        released number is a further estimate. The result is the average of all estimates, weighted
+        by their precisions.
         """
         totals = [float(c.sum()) for c in self.counts]
         if self.n_records is not None:
@@ -324,8 +325,8 @@ def merge_sparse_cells(
         ``noise_ratio * noise_std * sqrt(k)``. A ratio of 0 gives the rule in Algorithm 3 of Nori et
         al. (2021).
     spread : ndarray of shape (cells.n_bins,) or None, default=None
-        Variance of each count, in units of ``noise_std**2``. If given, its sum over the bin
-        replaces k.
+        Variance of each count, in units of ``noise_std**2``. If given, the sum of these variances
+        over the cells of the bin replaces k.
 
     Returns
     -------

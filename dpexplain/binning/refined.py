@@ -56,7 +56,7 @@ class RefinedHistograms:
     starts : tuple of ndarray of shape (n_cells,), one per feature
         Index of the finest cell with which each counted cell begins.
     histograms : NoisyHistograms
-        Estimated counts of these cells.
+        Estimated counts of the cells in `starts`.
     first : NoisyHistograms
         Estimated counts of the cells of the first round. For a cell that was split later, only the
         rounds before the split are used.
@@ -156,14 +156,14 @@ def release_refined(
     mechanism : Mechanism
         Mechanism that makes the releases.
     noise_multiplier : float
-        Noise standard deviation divided by the sensitivity of one histogram, if it were released
-        once with the budget of all rounds.
+        Noise standard deviation divided by the sensitivity of one histogram, if the histogram were
+        released once with the budget of all rounds.
     sensitivity : float
         L2 sensitivity of one histogram, in records.
     shares : sequence of float
         Share of the budget (mu squared) of each round; their sum is 1.
     n_records : float
-        Number of records, from a release.
+        Noisy number of records, released earlier.
     n_cells : int
         Maximum number of cells of a numeric feature in the first round.
 
@@ -266,7 +266,7 @@ class _Estimate:
         return cls(counts, all_spread, cells, cells, counts, all_spread)
 
     def of_parts(self, parent: Starts) -> _Estimate:
-        """Return the estimate, together with the parts into which cells are split."""
+        """Return the same estimate, with the cell to which each part will belong."""
         return _Estimate(
             self.counts,
             self.spread,
@@ -279,8 +279,9 @@ class _Estimate:
     def updated(self, measured: FloatArray, spread: float) -> _Estimate:
         """Combine the estimates of cells with new counts of their parts, by least squares.
 
-        A cell that was not split gets the weighted mean of both counts. Otherwise, the sum of the
-        parts moves toward the estimate of their cell, and all parts change by the same amount.
+        A cell that was not split gets the weighted mean of its estimate and its new count. For a
+        cell that was split, the sum of the parts' new counts moves toward the estimate of the cell,
+        and the counts of all its parts change by the same amount.
         """
         parts = np.bincount(self.parent)
         sums = np.bincount(self.parent, weights=measured)
