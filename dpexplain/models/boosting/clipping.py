@@ -41,7 +41,7 @@ class AdaptiveClip:
     """Clip that follows a privately estimated quantile of the residuals.
 
     Let q be the proportion of the residuals that should lie within the clip. Every few passes, a
-    private query estimates whether the actual proportion is larger or smaller: a record adds
+    private query estimates whether the actual proportion is larger or smaller than q: a record adds
     ``1 - q`` to the answer if its residual is within the clip, and subtracts q otherwise. As q is
     at least one half, adding or removing a record changes the answer by at most q, and replacing a
     record changes it by at most 1. Both amounts are scaled to the lattice so that the answer needs

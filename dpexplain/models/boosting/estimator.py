@@ -443,7 +443,7 @@ class _PrivateBoosting(PrivateEstimator):
         return alarms(self._fit, model._class_names() or (), self._public_rows())
 
     def _noise_draws(self) -> tuple[NoiseDraws, ...]:
-        """Return errors for all bins, simulated using released numbers only."""
+        """Simulate errors for all bins, using released numbers only."""
         draws = simulate_noise(self._fit, self._released_terms, self._objective(self.schema_))
         line = self._fit.line
         if line is None:

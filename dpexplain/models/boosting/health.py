@@ -12,7 +12,7 @@ from dpexplain.models.boosting.released import PrivateFit
 
 
 def alarms(fit: PrivateFit, classes: Sequence[str], n_public: int | None) -> tuple[Finding, ...]:
-    """Test a fit against all limits and return the alarms.
+    """Check a fit against all health limits and return the alarms.
 
     Parameters
     ----------

@@ -274,7 +274,7 @@ def regression(name: RegressionObjective, schema: Schema) -> Objective:
 
 
 def _std_between(tables: NDArray[np.float64], shares: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return each bin's standard deviation across bags, after centering the curves."""
+    """Return the standard deviation of each bin's centered score across the bags."""
     centered = tables - np.tensordot(tables, shares, axes=(1, 0))[:, None]
     return np.asarray(centered.std(axis=0, ddof=1), dtype=np.float64)
 

@@ -2,7 +2,7 @@
 
 The curvature of the Poisson loss is the rate, which differs between bins. A private fit derives the
 rates from its releases as if features were independent: the rate of a bin is the exponential of its
-score, multiplied by one factor for each other feature, which is the mean of the exponential of that
+score, multiplied by one factor for each other feature: the mean of the exponential of that
 feature's score. If features are dependent, the steps are slightly too short or too long, but the
 fit converges to the same curve.
 """
@@ -41,7 +41,7 @@ class CountStep:
     learning_rate : float
         Fraction of the Newton step that is added.
     high : float
-        Upper end of the public range of counts, which is the unit of residuals and rates.
+        Upper end of the public range of counts, used as the unit of residuals and rates.
     clip : float or None
         Bound on one record's residual, in units of `high`. If None, the clip follows the mean rate
         implied by the releases so far. This costs no privacy, because the noise scales with the

@@ -51,9 +51,9 @@ class ExplainableBoostingRegressor(AdditiveRegressor, _Reference):
         replaced by the nearest monotone curve.
     pairs : int, "auto" or sequence of (str, str), default=0
         Terms of two features each: a list such as ``[("age", "income")]``, or the maximum number of
-        pairs that the fit chooses; "auto" stands for three per feature. Only pairs whose residuals
-        differ by more than chance would explain are chosen. They are fitted after the curves. Pairs
-        need squared error, and cannot contain a feature with a monotone constraint.
+        pairs that the fit chooses; "auto" stands for three per feature. A pair is chosen only if
+        residuals differ between its cells by more than chance would explain. Pairs are fitted after
+        the curves, need squared error, and cannot contain a feature with a monotone constraint.
     objective : {"squared", "poisson"}, default="squared"
         Loss of the fit: squared error for the mean of the target, or Poisson deviance for the
         expected value of a count. For counts, contributions add up to the logarithm of the
@@ -215,11 +215,11 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
         Terms of two features each. A list such as ``[("age", "income")]`` declares pairs, which
         must be public knowledge. A number is the maximum number of pairs that the fit chooses
         privately, and "auto" stands for 3; pairs that do not rise above the noise are not chosen.
-        Declared pairs take 30% of the budget of boosting. Otherwise, the choice takes 10% and the
-        chosen pairs take 20%; if no pair is chosen, that share goes to the curves. The curves
-        are fitted before the pairs, so their bands and effect estimates do not include the pairs.
-        Pairs need joint composition, a single bag and squared error, and cannot contain a feature
-        with a monotone constraint.
+        Declared pairs take 30% of the boosting budget. Otherwise, the choice takes 10% and the
+        chosen pairs take 20%; if no pair is chosen, that share goes to the curves. The curves are
+        fitted before the pairs, so their bands and effect estimates do not include the pairs. Pairs
+        need joint composition, a single bag and squared error, and cannot contain a feature with a
+        monotone constraint.
     outer_bags : int, default=1
         Number of fits on random subsets of the records (bags), whose curves are averaged;
         explanations then show how much the bags differ. A record can be in every bag, so for the

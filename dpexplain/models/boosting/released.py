@@ -179,9 +179,9 @@ class PrivateBins:
     first_cells : tuple of FeatureBins
         The public cells that were counted in the first round.
     first_counts : tuple of ndarray of shape (n_first_cells,), one per feature
-        Noisy number of records in each of these cells.
+        Noisy number of records in each cell of the first round.
     first_spread : tuple of ndarray of shape (n_first_cells,), one per feature
-        Variances of these counts, in units of ``cell_noise_std**2``.
+        Variance of each of the first-round counts, in units of ``cell_noise_std**2``.
     n_samples_std : float
         Standard deviation of the noise in `n_samples`.
     """

@@ -1,8 +1,8 @@
 """Random trees drawn using public quantities only.
 
 Algorithm 2 of Nori et al. (ICML 2021, arXiv:2106.09680) spends no budget on the structure of its
-trees. Here, random splits are accepted only if every leaf has enough records according to the
-noisy counts, which is post-processing of the released histograms.
+trees. Here, random splits are accepted only if every leaf has enough records according to the noisy
+counts; this is post-processing of the released histograms.
 """
 
 from __future__ import annotations

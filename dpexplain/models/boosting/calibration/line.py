@@ -208,8 +208,8 @@ def line_phase(budget: Budget) -> Phase:
     """Return the phase of releases that contains the sums.
 
     The contribution of a record is a vector with a norm of at most 1, so replacing a record changes
-    the sums by at most 2. These changes are the same as those of leaf sums in units of the clip.
-    The sensitivity and the noise of the phase are in lattice steps.
+    the sums by at most 2. Leaf sums, in units of the clip, change by the same amount. The
+    sensitivity and the noise of the phase are in lattice steps.
 
     Parameters
     ----------
@@ -246,7 +246,7 @@ def fitted_line(
     Returns
     -------
     Line or None
-        None if the sums are so far off that no line is finite.
+        None if the sums are so far off that the most probable line is not finite.
     """
     n, away = max(n_samples, 1.0), cells.middles - each.center
     moves = n * cells.weights[:, None] * each.directions

@@ -2,7 +2,7 @@
 
 The released counts of each feature give the distribution of its contributions and, if features are
 assumed to be independent, that of their sum. Noisy counts of the records in a few groups of scores
-then show how correlations between features change it.
+then show how correlations between features change this distribution.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def score_cells(counts: Sequence[BinCounts], curves: Sequence[FloatArray]) -> Sc
 def reweighted(
     cells: ScoreCells, group: NDArray[np.intp], counts: FloatArray, n_samples: float, std: float
 ) -> ScoreCells:
-    """Adjust the proportion of records in each group of cells to noisy counts.
+    """Adjust the proportion of records in each group of cells to match noisy counts.
 
     Parameters
     ----------

@@ -54,7 +54,8 @@ def fit_bag(
     objective : Objective
     step : GreedyStep or PairStep
     held_out : ndarray of shape (n_samples,), dtype bool
-        Records on which the loss is measured; the others are fitted. See `held_out_records`.
+        True for records on which the loss is measured; the model is fitted to the others. See
+        `held_out_records`.
     max_rounds : int
         Maximum number of passes.
     project : sequence of callable or None, default=None

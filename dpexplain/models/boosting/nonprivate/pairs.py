@@ -84,7 +84,7 @@ def boosted_pairs(
     Returns
     -------
     pairs : tuple of PairTable
-        Pairs with a mean of zero in each row and each column, averaged over the bags.
+        Pair terms with a mean of zero in each row and each column, averaged over the bags.
     bags : list of list of ndarray
         Curves of each bag, with the row and column means of the pairs added.
     """
@@ -193,7 +193,7 @@ def _purify(tables: Tables, grid: Grid, n_records: NDArray[np.int64]) -> None:
 def _table(
     grid: Grid, scores: FloatArray, terms: AdditiveTerms, index: Sequence[Index]
 ) -> PairTable:
-    """Return the scores of a pair for the rows of its explanation."""
+    """Return the table of a fitted pair, with the rows and columns of explanations."""
     first, second = grid.sides
     (rows, above), (columns, aside) = (
         rows_of_bins(terms.bins[side.feature], side.group_of_bin) for side in grid.sides

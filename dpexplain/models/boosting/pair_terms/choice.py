@@ -1,4 +1,4 @@
-"""Private selection of feature pairs by contrasts of their coarse grids."""
+"""Private selection of feature pairs, using contrasts of their coarse grids."""
 
 from __future__ import annotations
 
@@ -63,17 +63,17 @@ _COUNT_WEIGHT = 0.5
 
 
 def choice_phase(budget: Budget, n_pairs: int, n_values: int) -> Phase:
-    """Return the phase of one release: contrasts of all candidates' sums and counts.
+    """Return the phase that releases the contrasts of all candidate pairs.
 
     A record is in one cell of each grid, where it changes the contrasts of the sums by at most one
-    clip and those of the weighted counts by one half, in the L2 norm. Replacing a record at most
-    doubles these changes.
+    clip, and the contrasts of the weighted counts by at most one half, in the L2 norm. Replacing a
+    record at most doubles these changes.
 
     Parameters
     ----------
     budget : Budget
     n_pairs : int
-        Number of candidates.
+        Number of candidate pairs.
     n_values : int
         Twice the number of contrasts of all grids.
 

@@ -64,7 +64,7 @@ class GridBudget:
     squared_mu: float
 
     def count_phase(self, n_cells: Sequence[int]) -> Phase:
-        """Return the phase of one release: the record counts of all grid cells.
+        """Return the phase that releases the record counts of all grid cells.
 
         A record is in one cell of each grid.
         """

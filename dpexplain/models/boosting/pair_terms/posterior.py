@@ -97,7 +97,7 @@ class Posterior:
     def error_variance(self) -> FloatArray:
         """Variance of each true score around its posterior mean.
 
-        It includes the errors in the sums and what the prior smooths away.
+        This variance includes the errors in the sums and what the prior smooths away.
         """
         half = solve_triangular(np.linalg.cholesky(self.total), self.shared.T, lower=True)
         # Rounding must not make a variance zero or negative.

@@ -1,7 +1,7 @@
 """Fused passes over the records: apply an update and sum residuals per group.
 
-The guarantee requires that a record's residual depend, to the last bit, only on its own values and
-the public transcript. Hence there is no fastmath and no floating-point reduction over records,
+The guarantee requires that every bit of a record's residual depend only on the record's own values
+and the public transcript. Hence there is no fastmath and no floating-point reduction over records,
 only element-wise IEEE arithmetic (the same in vector and scalar code), and integer sums, which do
 not depend on row order, block position or thread. Each kernel is tested against a naive numpy
 version.

@@ -187,9 +187,9 @@ class BinnedRecords(Protocol):
     def bag(self, share: float, coins: Coins) -> BinnedRecords:
         """Return a Bernoulli sample of the records, with scores of zero.
 
-        Each record is included with probability `share`, independently of the others. If the number
-        of records were fixed, or if they were drawn with replacement, one record would affect which
-        others are included.
+        Each record is included with probability `share`, independently of the others. If the size
+        of the sample were fixed, or if records were drawn with replacement, one record would affect
+        which others are included.
         """
         ...
 

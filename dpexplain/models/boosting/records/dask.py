@@ -127,8 +127,8 @@ class Shard:
         arguments : tuple
             Arguments of the method.
         first : int
-            Index of the first of `updates` among all updates of the fit. It ensures that a message
-            received twice is applied only once.
+            Index of the first of `updates` among all updates of the fit. This index ensures that a
+            message received twice is applied only once.
         updates : sequence of (int, ndarray) or Crossing
             Updates of the fit from index `first` onward: each element is the feature and the update
             of one visit, or the grid of a pair of features.
@@ -280,7 +280,7 @@ class Shards:
         return list(answers.values())
 
     def _replace(self, lost: Sequence[_Member]) -> None:
-        """Rebuild lost shards from their partitions and public state."""
+        """Rebuild lost shards from their partitions and the public state."""
         kept = [m for m in self._members if m not in lost]
         self._members = kept + self._made([i for m in lost for i in m.partitions])
 
@@ -404,7 +404,7 @@ def _value(answer: Any, member: _Member) -> Any:
 
 
 class ClusterSource:
-    """Source of the records of a Dask collection, which remain on the workers.
+    """Source of a Dask collection's records, which remain on the workers.
 
     Parameters
     ----------

@@ -22,9 +22,9 @@ _Place = tuple[Any, int, int]
 class Scratch:
     """Storage for encoded records, in memory and, beyond a limit, in a temporary file.
 
-    The file is in the system's temporary folder (``TMPDIR``). It has no name if the operating
-    system allows that, only the owner can open it, and it disappears when the process ends, even
-    after a crash. It contains private records: the bin of each feature, and the target.
+    The file is in the system's temporary folder (``TMPDIR``). If the operating system allows it,
+    the file has no name. Only its owner can open the file, and it disappears when the process ends,
+    even after a crash. It contains private records: the bin of each feature, and the target.
 
     Parameters
     ----------

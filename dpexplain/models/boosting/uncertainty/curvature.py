@@ -200,7 +200,7 @@ def poisson_curvature(
     inside : float or None
         Unused, because the proportion inside the clip follows from the rates.
     high : float
-        Upper end of the public range of counts, which is the unit of residuals.
+        Upper end of the public range of counts, used as the unit of residuals.
 
     Returns
     -------

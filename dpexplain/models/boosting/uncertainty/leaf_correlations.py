@@ -1,12 +1,13 @@
 """Feature correlations estimated from released leaf sums.
 
 If features were independent, an error d in the visited curve would lower a leaf sum by the
-curvature mass times d, and errors in other curves would change it only through their means. If two
-features are correlated, an error in one curve can be masked by the opposite error in the other: the
-fit does not correct these errors, and a band that assumes independent features is too narrow. The
-curves at the time of each leaf sum are known. Therefore, correlations can be estimated by a linear
-regression with known noise, and simulations draw them from its posterior. If the sums contain
-little information, the draws remain widely spread. Pair sums are not used here.
+curvature mass times d, and errors in other curves would change the sum only through their means. If
+two features are correlated, an error in one curve can be masked by the opposite error in the other:
+the fit does not correct these errors, and a band that assumes independent features is too narrow.
+The curves at the time of each leaf sum are known. Therefore, correlations can be estimated by a
+linear regression with known noise. Simulations draw correlations from the posterior of this
+regression. If the sums contain little information, the draws remain widely spread. Pair sums are
+not used here.
 
 Notation: each feature has a set of functions of its bins, which are orthonormal with respect to the
 curvature mass and orthogonal to constant functions. The correlation of two features is the matrix
@@ -199,7 +200,8 @@ class _Problem:
     def add(self, k: int, found: Equations) -> None:
         """Add the equations of one feature.
 
-        They also contain the remaining residual of each bin, which is unknown and integrated out.
+        The equations also contain the remaining residual of each bin, which is unknown and
+        integrated out.
         """
         place = self._place[self._start[k] : self._start[k + 1]]
         known, members = place >= 0, found.members

@@ -127,7 +127,7 @@ class LeafSums:
         return means, np.concatenate(reach, axis=1)
 
     def _own(self, k: int, c: int) -> tuple[FloatArray, FloatArray]:
-        """Return the smooth and rough parts of the effect of the feature's own errors."""
+        """Split the effect of the feature's own errors into a smooth and a rough part."""
         table, mass, functions = self.path.tables[k], self.mean_mass[k], self.functions[k]
         own = self.scale * np.einsum("tbs,bs->tb", table - table[-1], self.mass[k][:, c])
         within = (own / np.where(mass > 0, mass, 1.0)) @ functions

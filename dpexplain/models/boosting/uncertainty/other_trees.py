@@ -55,7 +55,7 @@ def restructured(
         residuals to the score itself, relative to the mean over all scores. For several classes,
         it is the sensitivity to errors relative to the mean of all classes.
     intercept : float
-        Part of the intercept that was learned, which excludes the initial score of the fit.
+        Learned part of the intercept, which excludes the initial score of the fit.
     learning_rate : float
         Fraction of each step that is added.
     n_structures : int

@@ -105,11 +105,11 @@ def _information(
 
 
 def _axes(edges: FloatArray | None, shares: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return two axes along which a curve is smooth, each from 0 to 1.
+    """Return two axes, from 0 to 1, along which curves are assumed to be smooth.
 
-    The first uses values; the second is halfway between values and ranks, which shortens long
-    tails. Bins at the ends are placed at the mean of an exponential tail that continues the
-    density of the adjacent bin.
+    The first axis is based on values. The second is halfway between values and ranks, which
+    shortens the long tails of skewed features. Bins at the ends are placed at the mean of an
+    exponential tail that continues the density of the adjacent bin.
     """
     n = len(shares)
     if edges is None:

@@ -34,8 +34,9 @@ _LIMITS = (0.5, 3.0)
 class Evidence:
     """Released sums that show how much one curve is shrunk.
 
-    Apart from noise, a shifted sum is the residual that remains in its leaf at the final scores:
-    ``bins @ (mass * missing)``, where `missing` is the true curve minus the final curve.
+    The sums are shifted to the final scores. Apart from noise, each shifted sum is then the
+    residual that remains in its leaf at these scores: ``bins @ (mass * missing)``, where `missing`
+    is the true curve minus the final curve.
 
     Attributes
     ----------

@@ -1,7 +1,7 @@
 """Simulate the noise in a model's curves from released quantities.
 
-The noise has three parts. Each is simulated on bins and uses no records, so this is post-processing
-and costs no privacy.
+The noise has three parts. Each part is simulated on bins, without using records, so the simulation
+is post-processing and costs no privacy.
 
 * Privacy: the distribution of the noise in every leaf sum is known, and so is the response of
   boosting: an error d in the score of a bin lowers the next residual sum in this bin by d times the
@@ -10,10 +10,11 @@ and costs no privacy.
 * Structure: the released curve plus a draw of sampling error is refitted without privacy noise,
   with histograms redrawn around the released ones, new merged bins, new random trees and a new
   feature order.
-* Sampling: a different sample of records would have different residual sums, which stay the same in
-  every round. Their variance follows from the noisy counts. Per record, it is p (1 - p) for
-  classes, reduced by clipping; for a regression, it is the variance of normal residuals after
-  clipping, computed from the known proportion of the residuals that the clip leaves unchanged.
+* Sampling: a different sample of records would have different residual sums, and the difference
+  would be the same in every round. The variance of these sums follows from the noisy counts. Per
+  record, it is p (1 - p) for classes, reduced by clipping; for regression, it is the variance of
+  normal residuals after clipping, computed from the known proportion of the residuals that the clip
+  leaves unchanged.
 
 Feature correlations are estimated from the released leaf sums, and redrawn for each group of
 simulations (`leaf_correlations.py`). Pair sums are not used here.
@@ -285,8 +286,9 @@ def _fitted(visits: Sequence[Visit], feature: int) -> bool:
 def _std_of_two_halves(fit: PrivateFit, feature: int) -> float:
     """Return the noise standard deviation of a term with too few records to split.
 
-    The curve of the term is zero, but its effect is not necessarily zero. Therefore, the term gets
-    the noise that the same number of trees with two equal leaves would have accumulated.
+    The released curve of the term is zero, but its true effect is not necessarily zero. Therefore,
+    the term gets the noise that it would have accumulated if each of its trees had two equal
+    leaves.
     """
     counts = fit.binned.counts[feature].counts
     n_records = max(float(np.maximum(counts, 0.0).sum()), 1.0)

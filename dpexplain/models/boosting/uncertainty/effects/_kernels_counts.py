@@ -13,8 +13,8 @@ _LEAST_EXPONENT = -16.0
 def _between(table, i, w, limit):  # type: ignore[no-untyped-def]
     """Interpolate a table at a given limit; return the value and its slope.
 
-    The limit is in counts. If it is below 0, the excess over it is larger than the excess over 0;
-    the caller adds the difference.
+    The limit is in counts. For a limit below 0, the value at 0 is returned; if the table contains
+    expected excesses, the caller adds the difference.
     """
     last = table.shape[1] - 1
     if limit >= last:

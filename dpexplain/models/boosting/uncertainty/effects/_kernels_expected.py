@@ -120,10 +120,11 @@ def expected_sums(  # type: ignore[no-untyped-def]
 def scale_reach(  # type: ignore[no-untyped-def]
     reach, left, shares, together, start, visit_feature, bin_start, updates, leaf_start
 ) -> None:
-    """Multiply `reach` by the standard deviation of the part that is still missing.
+    """Multiply `reach` by the standard deviation of what the curves still lack.
 
     The parameters are those of `expected_sums`; `reach` contains the summed derivatives of the
-    expected residuals and is changed in place.
+    expected residuals and is changed in place. What the other curves lack at a visit is the part of
+    them that is still missing and correlated with the visited feature.
     """
     lack = np.empty((len(visit_feature), len(together)))
     for k in range(len(together)):

@@ -38,7 +38,8 @@ class CountTable:
     high : float
         Upper end of the public range of counts.
     log_rates : ndarray of shape (n_rates,)
-        Logarithms of the rates of the rows, evenly spaced. Rates are in counts.
+        Evenly spaced logarithms of the rates, one for each row of the tables below. Rates are in
+        counts.
     chance : ndarray of shape (n_rates, n_counts)
         Probability of each count from 0 to `high`; larger counts are moved to `high`.
     above : ndarray of shape (n_rates, n_counts)
@@ -116,7 +117,7 @@ def _chance(log_rates: FloatArray, high: float, dispersion: float) -> FloatArray
 
 
 def _above(chance: FloatArray) -> FloatArray:
-    """Return the expected excess over each limit, given the count probabilities."""
+    """Return the expected excess of a count over each limit, given probabilities."""
     beyond = np.cumsum(chance[:, ::-1], axis=1)[:, ::-1]  # at least this count
     excess = np.zeros(chance.shape)
     excess[:, :-1] = np.cumsum(beyond[:, :0:-1], axis=1)[:, ::-1]

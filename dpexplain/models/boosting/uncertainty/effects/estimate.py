@@ -4,8 +4,8 @@ The fit is replayed over a synthetic population, which has the released counts, 
 correlations and assumed true curves. In this population, the expected value of every released sum
 follows from the scores at its visit, so early sums are used in the same way as late ones.
 Gauss-Newton steps adjust the curves and the correlations to explain all sums. The resulting
-posterior includes the privacy noise of the sums, the sampling of records, the uncertainty of the
-correlations, and everything that a short fit leaves undetermined.
+posterior accounts for the privacy noise in the sums, the sampling of records, the uncertainty of
+the correlations, and everything that a short fit leaves undetermined.
 """
 
 from __future__ import annotations
@@ -249,7 +249,7 @@ class Estimate:
 
 
 def centering_weights(basis: Basis, counts: FloatArray) -> FloatArray:
-    """Return the bin weights that are also used to center the released terms."""
+    """Return the bin weights used to center the released terms."""
     seen = np.where(basis.shares > 0.0, np.maximum(counts, 0.0), 0.0)
     return seen / seen.sum() if seen.sum() > 0.0 else basis.shares
 

@@ -68,7 +68,7 @@ def information(
         Coefficients and correlations for which the expected sums were computed.
     fisher : ndarray of shape (n_coefficients, n_coefficients)
         Fisher information in the records, before noise is added. Its inverse is the covariance of
-        the difference between the best coefficients for the records and for the population.
+        the difference between the best coefficients for the records and those for the population.
 
     Returns
     -------
@@ -79,7 +79,7 @@ def information(
 
 
 def information_of(precision: FloatArray, pull: FloatArray, fisher: FloatArray) -> Information:
-    """Reduce information about these records to information about the population.
+    """Convert information about the records into information about the population.
 
     Parameters
     ----------

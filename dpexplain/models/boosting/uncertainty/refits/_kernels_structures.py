@@ -41,7 +41,7 @@ def draw_trees(  # type: ignore[no-untyped-def]
     start : ndarray of shape (n_features + 1,), dtype int64
         Index of the first cell of each feature among all cells.
     n_bins, n_value : ndarray of shape (n_features,), dtype int64
-        Number of bins of each feature, and number of its bins that contain values.
+        Number of bins, and number of value bins, of each feature.
     shuffled : ndarray of shape (n_features,), dtype bool
         Whether value bins are shuffled before each split.
     max_leaves : int

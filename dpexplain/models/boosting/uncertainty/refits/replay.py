@@ -22,8 +22,8 @@ def replay_trees(  # type: ignore[no-untyped-def]
     """Propagate errors through the released trees.
 
     An error in the visited feature changes a leaf sum by minus the curvature mass times the error.
-    Errors in other features act through their means, and through their functions that are
-    correlated with the functions of the visited feature.
+    Errors in other features act through their means, and through their components along functions
+    that are correlated with the functions of the visited feature.
 
     Parameters
     ----------

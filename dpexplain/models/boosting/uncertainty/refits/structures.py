@@ -71,7 +71,7 @@ def fresh_structures(  # type: ignore[no-untyped-def]
     start : ndarray of shape (n_features + 1,), dtype int64
         Index of the first cell of each feature among all cells.
     n_special : ndarray of shape (n_features,), dtype int64
-        Number of special cells at the end of each feature, such as missing or other.
+        Number of special cells at the end of each feature, such as the one for missing values.
     merge : ndarray of shape (n_features,), dtype bool
         Whether neighboring cells are merged.
     shuffled : ndarray of shape (n_features,), dtype bool
