@@ -63,7 +63,7 @@ _COUNT_WEIGHT = 0.5
 
 
 def choice_phase(budget: Budget, n_pairs: int, n_values: int) -> Phase:
-    """Return the phase that releases the contrasts of all candidate pairs.
+    """Return the phase that releases contrasts of sums and counts for all candidates.
 
     A record is in one cell of each grid, where it changes the contrasts of the sums by at most one
     clip, and the contrasts of the weighted counts by at most one half, in the L2 norm. Replacing a
