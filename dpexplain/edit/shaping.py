@@ -1,4 +1,4 @@
-"""Operations that shape a curve, such as smooth, denoise and monotone."""
+"""Operations that shape a curve, such as `Smooth`, `Denoise` and `Monotone`."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def _spread_of_counts(weights: FloatArray) -> FloatArray:
 class Flatten(Operation):
     """Flatten the chosen bins whose noise band contains zero.
 
-    All of these bins are set to their common mean.
+    These bins are all set to their common mean.
 
     Parameters
     ----------
