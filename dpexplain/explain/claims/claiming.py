@@ -51,7 +51,7 @@ def claim(
     first : str, int, tuple or None, default=None
         Label or index of a bin; a tuple of the first and last bins of a range, which is compared
         with all other bins; or None for a claim about the rank of the term. For a pair, label or
-        index of a cell, or a tuple of two opposite cells of a region.
+        index of a cell, or a tuple of the cells at two opposite corners of a region.
     second : str, int or None, default=None
         Label or index of the bin to compare with `first`; None for a claim about the sign of the
         first bin. For a pair, a cell or a region.

@@ -120,7 +120,7 @@ def decisions(
           fit has its own error, so this proportion is lower than the certainty;
         * same_fits, fits: the number of fits in `source`, over all epsilons and repeats, that make
           the same decision, and the total number of fits;
-        * epsilon, and private: whether the row may be published.
+        * epsilon: the epsilon of the fit; private: whether the row may be published.
 
     Raises
     ------

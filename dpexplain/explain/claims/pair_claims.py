@@ -87,13 +87,14 @@ def pair_claim(explanation: GlobalExplanation, pair: PairCurve, *regions: Region
 
 
 def region_of(pair: PairCurve, given: Any) -> Region:
-    """Return the region given by one cell or by two opposite cells.
+    """Return the region given by one cell or by the cells at two opposite corners.
 
     Parameters
     ----------
     pair : PairCurve
     given : str, int or tuple
-        Label or index of a cell, counting row by row; or two opposite cells of a rectangle.
+        Label or index of a cell, counting row by row; or the cells at two opposite corners of a
+        rectangle.
 
     Returns
     -------
