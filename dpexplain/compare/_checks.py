@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def check_estimator(estimator: Any) -> None:
-    """Check that the estimator can plan its events and has a non-private reference."""
+    """Check that the estimator can plan privacy events and has a reference model."""
     needed = ("planned_events", "reference_estimator", "get_params", "set_params")
     if isinstance(estimator, type) or not all(hasattr(estimator, name) for name in needed):
         raise ValueError(
@@ -90,7 +90,7 @@ def _n_rows(name: str, values: Any) -> int:
 
 
 def check_parts(X: Any, reference: bool, groups: Any, n_jobs: int | None) -> bool:
-    """Return whether `X` is a table in chunks, and check the arguments if it is."""
+    """Return whether `X` is a table in chunks; if it is, check the other arguments."""
     kind = kind_in_parts(X)
     if kind and reference:
         raise ValueError(
@@ -139,7 +139,7 @@ Charge: TypeAlias = tuple[str, tuple[Event, ...]]
 
 
 class Payer(NamedTuple):
-    """Ledgers to which a sweep is charged, with its adjacency and its privacy unit."""
+    """Ledgers charged for a sweep, with the sweep's adjacency and privacy unit."""
 
     ledgers: tuple[PrivacyLedger, ...]
     adjacency: str

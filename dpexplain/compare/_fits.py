@@ -35,7 +35,7 @@ class Fits(Record, Display, Generic[Model]):
     title: str
 
     def _check_fits(self, kind: type[Model], same: tuple[str, ...]) -> None:
-        """Check that explanations are of type `kind` and agree in the fields in `same`."""
+        """Check that explanations have the type `kind` and agree in the `same` fields."""
         explanations: ByEpsilon[Model] = ByEpsilon(self.explanations)
         epsilons = tuple(float(epsilon) for epsilon in self.epsilons)
         if not epsilons or epsilons != tuple(explanations):

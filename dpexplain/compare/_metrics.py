@@ -71,7 +71,7 @@ def macro_auroc(
     Returns
     -------
     float
-        Mean over the classes that occur; NaN if fewer than two occur.
+        Mean over the classes that occur; NaN if fewer than two classes occur.
     """
     found = np.array(
         [auroc(texts == cell_text(label), probability[:, c]) for c, label in enumerate(classes)]

@@ -24,7 +24,7 @@ _HTML_TERMS = 3
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Fits[GlobalExplanation]):
-    """Result of a sweep over epsilons; it contains no records.
+    """Result of a sweep over epsilons, without any records.
 
     Parameters
     ----------
@@ -86,8 +86,8 @@ class Comparison(Fits[GlobalExplanation]):
         """Names of the feature pairs in any of the private fits.
 
         Fits may differ in their pairs, because each can choose its own. Pairs found only in the
-        reference are not included, because it chooses them without privacy. Fits with seeded noise
-        are ignored for the same reason, unless all fits have seeded noise.
+        reference are not included, because the reference chooses its pairs without privacy. Fits
+        with seeded noise are ignored for the same reason, unless all fits have seeded noise.
         """
         fits = [fit for _, _, fit in self._private_fits()]
         named = [fit for fit in fits if fit.guarantee.private] or fits

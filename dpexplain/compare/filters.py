@@ -23,7 +23,7 @@ _SAME = ("classes", "input_names", "grid_shape", "n_filters", "target_name")
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class FilterComparison(Fits[FilterBank]):
-    """Fits of a locally linear model at several epsilons; it contains no records.
+    """Fits of a locally linear model at several epsilons, without any records.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ class FilterComparison(Fits[FilterBank]):
         Returns
         -------
         DataFrame
-            One row per epsilon: n_pairs, and the mean of each field of
+            One row per epsilon: n_pairs (the number of pairs), and the mean of each field of
             :class:`dpexplain.compare.FilterAgreement` over the pairs.
 
         Raises

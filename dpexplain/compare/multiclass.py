@@ -18,7 +18,7 @@ from dpexplain.explain._text import listing, short_number
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class MulticlassComparison(ByClass[Comparison]):
-    """Fits of a multiclass model at several epsilons; figures show one class.
+    """Fits of a multiclass model at several epsilons; each figure shows one class.
 
     Parameters
     ----------

@@ -21,13 +21,13 @@ def epsilon_to_stand_out(source: GlobalExplanation | Comparison, term: str) -> f
     """Find the epsilon that a term needs to rise above the noise.
 
     At each epsilon of the source, a term counts as above the noise if it rises above the noise in
-    at least half of the repeats. If this holds at the largest epsilon, the result is measured: the
-    smallest epsilon of the source such that the term is above the noise there and at all larger
-    epsilons. The result says nothing about epsilons smaller than those of the source.
+    at least half of the repeats. If this holds at the largest epsilon, the result is measured: it
+    is the smallest epsilon of the source at and above which the term always counts as above the
+    noise. The result says nothing about epsilons smaller than those of the source.
 
     Otherwise, the result is extrapolated from the fits at the largest epsilon, and is a lower
-    bound: below it, the term would not rise above the noise, and it may need an even larger
-    epsilon. Privacy noise is assumed to be inversely proportional to the Gaussian-DP parameter, and
+    bound: the term would not rise above the noise at a smaller epsilon, and may need a larger one.
+    Privacy noise is assumed to be inversely proportional to the Gaussian-DP parameter, and
     everything else to be constant. The curve without noise is assumed to be the estimated effect in
     the population, because curves approach this effect as epsilon increases. If no effect estimate
     is available, the released curve is used, shrunk to correct for its noise. The extrapolation is
@@ -200,10 +200,10 @@ def _share_above_noise(repeats: Sequence[GlobalExplanation]) -> dict[str, float]
 def _read(
     fits: Mapping[float, Sequence[GlobalExplanation]], term: str, shares: Sequence[float]
 ) -> float:
-    """Return the smallest fitted epsilon at and above which a term exceeds noise.
+    """Return the smallest fitted epsilon at and above which a term exceeds the noise.
 
-    If it does not rise above the noise at the largest fitted epsilon, the result is extrapolated,
-    or NaN if the extrapolation is impossible or contradicts the measurements.
+    If the term does not rise above the noise at the largest fitted epsilon, the result is
+    extrapolated, or NaN if the extrapolation is impossible or contradicts the measurements.
     """
     epsilons = list(fits)
     below = [i for i, share in enumerate(shares) if share < 0.5]
@@ -217,8 +217,8 @@ def _read(
 def _extrapolated(repeats: Sequence[GlobalExplanation], term: str) -> float:
     """Return the median epsilon at which a term would rise above the noise.
 
-    One epsilon is extrapolated from each repeat. The result is NaN if at least half of them are
-    NaN.
+    One epsilon is extrapolated from each repeat. The result is NaN if at least half of these
+    epsilons are NaN.
     """
     found = np.array([_needed(fit, term, _overall_factor(fit)) for fit in repeats])
     told = np.sort(found[~np.isnan(found)])

@@ -99,7 +99,7 @@ class Refitter:
 
     @property
     def private(self) -> bool:
-        """Whether each fit costs budget and needs confirmation.
+        """Whether each fit uses budget and needs confirmation.
 
         Returns
         -------

@@ -151,7 +151,7 @@ class _Score:
 
 
 def _released(given: GlobalExplanation) -> GlobalExplanation:
-    """Return the explanation as it was before its edits."""
+    """Return the explanation as it was before it was edited."""
     if not given.edits:
         return given
     terms = tuple(
@@ -202,7 +202,7 @@ def _keeps_direction(term: ShapeFunction, values: np.ndarray) -> bool:
 
 
 def _edited_guarantee(guarantee: Guarantee, edits: Sequence[EditRecord]) -> Guarantee:
-    """Return the guarantee with a note on the edits; its numbers do not change."""
+    """Return the guarantee with the same numbers and a note about the edits."""
     notes = [note for note in guarantee.notes if not note.startswith(EDITED)]
     covers = guarantee.covers.removesuffix(EDITED_COVERS) + EDITED_COVERS * guarantee.private
     note = edit_note(edits, private=guarantee.private)
@@ -274,7 +274,7 @@ def _effect(score: _Score, before: State, after: State) -> EditEffect:
 
 
 def _side_change(change: FloatArray, pair: PairCurve) -> float:
-    """Return the RMS change of the row means or the column means, whichever is larger."""
+    """Return the RMS change in the row means or the column means, whichever is larger."""
     weights = pair.weights
     total = weights * change.reshape(weights.shape)
     sizes = [weights.sum(axis) for axis in (0, 1)]

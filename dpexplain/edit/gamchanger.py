@@ -40,7 +40,7 @@ class ImportedEdits:
     log : EditLog
         A log with one entry for each edit that could be imported.
     problems : tuple of str
-        Edits that could not be imported, with the reasons.
+        Descriptions of the edits that could not be imported, with the reasons.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Arithmetic for edits to curves.
 
-Edits are applied with these functions. Dashboards preview edits with JavaScript versions of these
-functions (``static/views/edit/arithmetic/edit_kernels.js``); a test checks that the results agree.
+The functions in this module apply edits. Dashboards preview edits with JavaScript versions of them
+(``static/views/edit/arithmetic/edit_kernels.js``); a test checks that the results agree.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def convex(places: FloatArray, values: FloatArray, weights: FloatArray, sign: in
     Notes
     -----
     This is an active-set method. Each step adds the kink that reduces the error most and fits a
-    broken line with all kinks so far. Kinks that would bend the wrong way are removed.
+    broken line with all kinks added so far. Kinks that would bend the wrong way are removed.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Terms and bins for which a log was made; they are checked before a replay."""
+"""Terms and bins for which an edit log was made, to be checked before a replay."""
 
 from __future__ import annotations
 

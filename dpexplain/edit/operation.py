@@ -26,7 +26,7 @@ _MEAN_WORDS = {"keep": "", "change": "", "intercept": ", absorbed into the inter
 class Operation(ABC):
     """Base class for operations on one term, computed from released numbers.
 
-    An operation is immutable. Bins that are not chosen keep exactly their previous contributions.
+    An operation is immutable. Bins that are not chosen keep their previous contributions exactly.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Operations that shape a curve, such as smooth, denoise and monotone."""
+"""Operations that shape a curve, such as `Smooth`, `Denoise` and `Monotone`."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def _spread_of_counts(weights: FloatArray) -> FloatArray:
 class Flatten(Operation):
     """Flatten the chosen bins whose noise band contains zero.
 
-    All of these bins are set to their common mean.
+    These bins are all set to their common mean.
 
     Parameters
     ----------
@@ -324,8 +324,8 @@ class Monotone(Operation):
 
     For a pair, the effect of the feature `along` on the score is the sum of the feature's curve and
     the pair. The pair is changed so that, for each bin of the other feature, this sum is monotone
-    from one bin of the grid to the next. The curve itself is not changed, and is used as it is at
-    the time of the edit, so make it monotone first.
+    from one bin of the grid to the next. The feature's own curve is not changed, and is used as it
+    is at the time of the edit, so make this curve monotone first.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Merging of bins, operations on whole terms, and groups of operations."""
+"""Operations that merge bins, operations on whole terms, and groups of operations."""
 
 from __future__ import annotations
 
@@ -208,7 +208,8 @@ def repair(
 ) -> Composed:
     """Repair a curve that should be monotone.
 
-    The curve is re-estimated from the released sums, and then projected onto monotone curves.
+    The curve is re-estimated from the released sums, and then replaced with the closest monotone
+    curve.
 
     Parameters
     ----------

@@ -71,7 +71,7 @@ def check_one_class(shown: Any) -> None:
 
 
 def checked_parts(parts: Any, kind: type[Checked]) -> tuple[Checked, ...]:
-    """Check that there is one part for each class, and return the parts as a tuple."""
+    """Return the explanations as a tuple, after checking that each class has one."""
     parts = tuple(parts)
     if len(parts) < 2 or not all(isinstance(part, kind) for part in parts):
         raise ValueError(
@@ -87,7 +87,7 @@ def checked_parts(parts: Any, kind: type[Checked]) -> tuple[Checked, ...]:
 
 
 class ByClass(Record, Display, Generic[Part]):
-    """Base class for frozen dataclasses with one part for each class, in order."""
+    """Frozen base class for objects with one explanation or comparison per class."""
 
     by_class: tuple[Part, ...]
 

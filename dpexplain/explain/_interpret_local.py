@@ -14,7 +14,7 @@ class InterpretLocal:
 
     @property
     def _by_score(self) -> tuple[Any, ...]:
-        """Explanations of single scores; one for each class if there are several."""
+        """Tuple of the explanation itself, or of one explanation for each class."""
         return (self,)
 
     def data(self, key: int) -> dict[str, Any]:

@@ -21,7 +21,7 @@ def normals(seed: int, counts: Sequence[int]) -> Iterator[FloatArray]:
     Parameters
     ----------
     seed : int
-        Seed of the stream; the same seed gives the same draws, whatever the parts.
+        Seed of the stream; the same seed gives the same draws, however they are divided into parts.
     counts : sequence of int
         Number of draws in each part.
 
@@ -53,7 +53,7 @@ def _cached(kept: _Streams, seed: int, count: int) -> FloatArray:
 
 @contextmanager
 def keeping_normals() -> Iterator[None]:
-    """Cache the numbers drawn inside this context, so that several models share them.
+    """Cache the numbers drawn inside this context, so that models can share them.
 
     Generating the numbers takes most of the run time of a simulation, and they are the same for
     every model. The cache is cleared on exit, because 4,000 draws take about 30 kB per bin.

@@ -104,7 +104,7 @@ def _steps_inside(
     """Return the smallest and largest multiples of `step` in a bin.
 
     The result is None if the bin contains no multiple, or if the multiples are too large to be
-    exact.
+    represented exactly.
     """
     if max(abs(left), abs(right)) / step > _LARGEST_EXACT:
         return None
@@ -117,7 +117,7 @@ def _steps_inside(
 
 
 def number_above(value: float, limit: float) -> str:
-    """Format a number with at least two digits, and enough to stay above a limit.
+    """Format a number with at least two digits, and enough of them to exceed a limit.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ def warn_of_alarms(alarms: Sequence[str], guarantee: Guarantee, stacklevel: int)
     alarms : sequence of str
         Alarms, as text.
     guarantee : Guarantee
-        Guarantee of the fit. If the fit is not private, the warning says that first.
+        Guarantee of the fit. If the fit is not private, the warning begins by saying so.
     stacklevel : int
         Stack level of the call to which the warning is attributed, as in `warnings.warn`.
     """

@@ -169,7 +169,7 @@ class NoiseModel(Record):
         parts : sequence of ndarray of shape (n_draws, n_values)
             Errors from each source, with mean zero. The number of draws may differ between sources.
         rank : int, default=40
-            Maximum number of columns of the factor.
+            Maximum number of columns in the factor.
 
         Returns
         -------

@@ -107,7 +107,7 @@ def _features(explanation: GlobalExplanation) -> dict[str, Binned]:
 
 
 def _added(graph: Graph, total: str, values: FloatArray, position: str) -> str:
-    """Add the contributions of one term to the total, and return the sum's name."""
+    """Add the contributions of one term to the total, and return the name of the sum."""
     gathered = graph.node("Gather", graph.constant(values), position, axis=0)
     return graph.node("Add", total, graph.squeezed(gathered))
 

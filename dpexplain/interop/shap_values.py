@@ -46,7 +46,7 @@ def to_shap(
         position. A pair of features has no single value, so the label of its bin is used instead.
     effects : GlobalExplanation or MulticlassExplanation or None, default=None
         Explanation of the same model. Its estimated effects replace the released contributions but,
-        unlike the contributions, do not add up to a score of the model. This requires `X`.
+        unlike the contributions, do not add up to a score of the model. `X` must also be given.
 
     Returns
     -------

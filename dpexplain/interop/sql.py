@@ -65,8 +65,9 @@ def to_sql(
     Warns
     -----
     UserWarning
-        If the schema specifies date formats, thousands separators or affixes: the query reads only
-        dates, times and ISO strings, and plain numbers.
+        If the schema specifies date formats, thousands separators or affixes. The query ignores
+        them: it reads dates only from dates, times and ISO strings, and numbers only without
+        separators or affixes.
 
     Notes
     -----

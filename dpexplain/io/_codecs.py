@@ -346,7 +346,7 @@ def multiclass_to_plain(
 
 
 def multiclass_from_plain(value: Any, path: str = "explanation") -> MulticlassExplanation:
-    """Build the `MulticlassExplanation` stored as JSON values."""
+    """Rebuild a `MulticlassExplanation` from JSON values."""
     fields = Fields(value, path)
     parts = fields.take("by_class", items(global_from_plain))
     fields.finish()
@@ -356,7 +356,7 @@ def multiclass_from_plain(value: Any, path: str = "explanation") -> MulticlassEx
 def multiclass_local_from_plain(
     value: Any, path: str = "explanation"
 ) -> MulticlassLocalExplanation:
-    """Build the `MulticlassLocalExplanation` stored as JSON values."""
+    """Rebuild a `MulticlassLocalExplanation` from JSON values."""
     fields = Fields(value, path)
     parts = fields.take("by_class", items(local_from_plain))
     fields.finish()
@@ -369,7 +369,7 @@ def multiclass_comparison_to_plain(comparison: MulticlassComparison) -> dict[str
 
 
 def multiclass_comparison_from_plain(value: Any, path: str = "comparison") -> MulticlassComparison:
-    """Build the `MulticlassComparison` stored as JSON values."""
+    """Rebuild a `MulticlassComparison` from JSON values."""
     fields = Fields(value, path)
     parts = fields.take("by_class", items(comparison_from_plain))
     fields.finish()
@@ -382,7 +382,7 @@ def statement_to_plain(statement: PrivacyStatement) -> dict[str, Any]:
 
 
 def statement_from_plain(value: Any, path: str = "statement") -> PrivacyStatement:
-    """Build the `PrivacyStatement` stored as JSON values, and check its fields."""
+    """Rebuild a `PrivacyStatement` from JSON values, and check its fields."""
     Fields(value, path)
     return PrivacyStatement.from_dict(value)
 

@@ -26,7 +26,7 @@ def effect_to_plain(effect: EditEffect) -> dict[str, Any]:
 
 
 def effect_from_plain(value: Any, path: str) -> EditEffect:
-    """Build the `EditEffect` stored as JSON values."""
+    """Rebuild an `EditEffect` from JSON values."""
     fields = Fields(value, path)
     effect = EditEffect(
         term=fields.take("term", text),
@@ -58,7 +58,7 @@ def record_to_plain(record: EditRecord) -> dict[str, Any]:
 
 
 def record_from_plain(value: Any, path: str = "edit") -> EditRecord:
-    """Build the `EditRecord` stored as JSON values."""
+    """Rebuild an `EditRecord` from JSON values."""
     fields = Fields(value, path)
     record = EditRecord(
         operation=fields.take("operation", text),

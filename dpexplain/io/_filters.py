@@ -36,7 +36,7 @@ def feature_to_plain(feature: InputFeature) -> dict[str, Any]:
 
 
 def feature_from_plain(value: Any, path: str = "feature") -> InputFeature:
-    """Build the `InputFeature` stored as JSON values."""
+    """Rebuild an `InputFeature` from JSON values."""
     fields = Fields(value, path)
     categories = fields.take("categories", optional(_texts))
     feature = InputFeature(
@@ -62,7 +62,7 @@ def preparation_to_plain(preparation: InputPreparation) -> dict[str, Any]:
 
 
 def preparation_from_plain(value: Any, path: str = "preparation") -> InputPreparation:
-    """Build the `InputPreparation` stored as JSON values."""
+    """Rebuild an `InputPreparation` from JSON values."""
     fields = Fields(value, path)
     arguments: dict[str, Any] = {
         "features": tuple(fields.take("features", items(feature_from_plain))),
@@ -84,7 +84,7 @@ def filter_noise_to_plain(noise: FilterNoise) -> dict[str, Any]:
 
 
 def filter_noise_from_plain(value: Any, path: str = "noise") -> FilterNoise:
-    """Build the `FilterNoise` stored as JSON values."""
+    """Rebuild a `FilterNoise` from JSON values."""
     fields = Fields(value, path)
     noise = FilterNoise(
         fields.take("variance", array_of((None, None, None))),

@@ -78,7 +78,7 @@ def ledger_to_plain(summary: LedgerSummary) -> dict[str, Any]:
 
 
 def ledger_from_plain(value: Any, path: str = "ledger") -> LedgerSummary:
-    """Build the `LedgerSummary` stored as JSON values, and check its fields."""
+    """Rebuild a `LedgerSummary` from JSON values, and check its fields."""
     Fields(value, path)
     return LedgerSummary.from_dict(value)
 
@@ -98,7 +98,7 @@ def metrics_to_plain(metrics: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def metrics_from_plain(value: Any, path: str) -> pd.DataFrame:
-    """Build the table of metrics stored as JSON values."""
+    """Rebuild the table of metrics from JSON values."""
     readers = {
         "epsilon": any_number,
         "repeat": integer,
@@ -108,7 +108,7 @@ def metrics_from_plain(value: Any, path: str) -> pd.DataFrame:
     }
 
     def read_row(row: Any, row_path: str) -> list[Any]:
-        """Read one row of the table."""
+        """Read one row of the metrics table."""
         fields = Fields(row, row_path)
         cells = [fields.take(name, read) for name, read in readers.items()]
         fields.finish()

@@ -1,4 +1,4 @@
-"""Arrays as base64 strings of little-endian floats, in the smallest exact width."""
+"""Store arrays exactly, as base64 strings of little-endian floats."""
 
 from __future__ import annotations
 

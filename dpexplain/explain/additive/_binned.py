@@ -126,13 +126,13 @@ class Binned(Record):
         return self._category_index([cell_text(cell) for cell in cells])
 
     def index_of_encoded(self, encoded: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-        """Find the bin of each table cell encoded according to the rules of a schema.
+        """Find the bin of each cell of a table that was encoded according to a schema.
 
         Parameters
         ----------
         encoded : ndarray of shape (n,)
-            Numbers, with NaN for missing cells; or category codes, in which the codes after the
-            last category stand for "other" and "missing". See
+            Numbers, with NaN for missing cells; or category codes, where the codes after that of
+            the last category stand for "other" and "missing". See
             :func:`dpexplain.tables.encoding.encode_features`.
 
         Returns

@@ -85,7 +85,7 @@ class ExplainsRows:
         Warns
         -----
         UserWarning
-            If a term has no bin for a value, such as a missing value: the term then contributes 0,
+            If a term has no bin for a value, such as a missing value; the term then contributes 0,
             with the label "no bin".
         """
         return explain_rows(self, X, samples_public=samples_public)

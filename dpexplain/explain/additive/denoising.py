@@ -2,7 +2,7 @@
 
 Each curve is modeled as the sum of a smooth function and noise. The covariance of the noise is part
 of the explanation. The scale and the length scale of the function are chosen by marginal likelihood
-(empirical Bayes), so a curve that consists only of noise becomes flat. This uses only released
+(empirical Bayes), so a curve that consists only of noise becomes flat. Denoising uses only released
 numbers, so it costs no privacy.
 
 Whether denoising helps depends on the fit: if a fit at a small epsilon stops early, its curves are

@@ -244,8 +244,8 @@ def edit_note(records: Sequence[EditRecord], *, private: bool = True) -> str:
     records : sequence of EditRecord
         Records of the edits; at least one.
     private : bool, default=True
-        Whether the edited object is private. If it is not, the note does not state what the edits
-        cost.
+        Whether the edited object is private. If it is not, the note does not state the privacy cost
+        of the edits.
 
     Returns
     -------
@@ -266,7 +266,7 @@ def edited_terms(records: Sequence[EditRecord]) -> str:
 
 
 def summary_of_edits(records: Sequence[EditRecord]) -> str:
-    """Name the edited terms in a one-line summary; empty if there are no edits."""
+    """Return one line that names the edited terms; empty if there are no edits."""
     return f"edited: {edited_terms(records)}; " if records else ""
 
 

@@ -314,8 +314,9 @@ class GlobalExplanation(
         -------
         Series
             Indexed by term, in :attr:`score_unit`. The means are weighted by the (noisy) counts, so
-            this costs no additional privacy. Noise alone makes an importance positive, so compare
-            it with ``explanation.part(term).noise_floor``; see :attr:`ShapeFunction.noise_floor`.
+            computing them costs no additional privacy. Noise alone makes an importance positive, so
+            compare it with ``explanation.part(term).noise_floor``; see
+            :attr:`ShapeFunction.noise_floor`.
         """
         values = pd.Series(
             [part.importance for part in self.parts],
@@ -418,8 +419,8 @@ class GlobalExplanation(
         KeyError
             If there is no term or pair with this name.
         ValueError
-            If `ax` is given to draw all terms, `kind` is unknown, or ``kind="importance"`` is
-            combined with `term`.
+            If `ax` is given although all terms are drawn, `kind` is unknown, or
+            ``kind="importance"`` is combined with `term`.
         """
         from dpexplain.plotting import plot_global, plot_importance
 

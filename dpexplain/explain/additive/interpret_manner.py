@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class InterpretManner:
     """Mixin with attributes and methods named as in InterpretML.
 
-    Values follow the order of this library: value bins first, special bins last.
+    Values are in the order that this library uses: value bins first, special bins last.
     """
 
     @property

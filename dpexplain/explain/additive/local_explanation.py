@@ -152,8 +152,8 @@ class LocalExplanation(InterpretLocal, Record, LocalDisplay):
     score_std : array-like of shape (n_samples,) or None, default=None
         Standard deviation of each score due to privacy noise, random structure and sampling,
         computed from the joint errors of the terms. If there are several classes, it is an upper
-        bound on the standard deviation of the score minus `rest_score`, because the errors of the
-        classes are assumed to add up.
+        bound on the standard deviation of the difference between the score and `rest_score`,
+        because the errors of the classes are assumed to add up.
     of_class : str, default=""
         Class to which the score refers if there are several classes (link "softmax").
     rest_score : array-like of shape (n_samples,) or None, default=None
@@ -360,8 +360,8 @@ class LocalExplanation(InterpretLocal, Record, LocalDisplay):
             Feature values of the same samples. SHAP's plots show these values, and use them for
             colors. If `X` is None, the plots show the bin labels instead.
         effects : GlobalExplanation or None, default=None
-            Explanation of the same model. Its estimated effects then replace the contributions,
-            and its estimated intercept replaces the intercept. This requires `X`.
+            Explanation of the same model. Its estimated effects then replace the contributions, and
+            its estimated intercept replaces the intercept. `X` must also be given.
 
         Returns
         -------

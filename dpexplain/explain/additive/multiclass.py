@@ -158,8 +158,9 @@ class MulticlassExplanation(
     def terms_above_noise(self) -> tuple[str, ...] | None:
         """Terms that rise above the noise in at least one class, most important first.
 
-        If no term has any effect, the probability that any term is listed is at most 3%, divided
-        equally among the classes. The result is None if the joint noise is unknown.
+        If no term has any effect, the probability that any term is listed is at most 3%. This
+        probability is divided equally among the classes. The result is None if the joint noise is
+        unknown.
         """
         level = 1.0 - (1.0 - STANDS_OUT_LEVEL) / len(self.by_class)
         names: set[str] = set()
@@ -208,8 +209,9 @@ class MulticlassExplanation(
     def terms_with_effect(self) -> tuple[str, ...] | None:
         """Terms with a significant effect in at least one class, most important first.
 
-        If no term has an effect, the probability that any term is listed is at most 3%, divided
-        equally among the classes. The result is None if there are no effect estimates.
+        If no term has an effect, the probability that any term is listed is at most 3%. This
+        probability is divided equally among the classes. The result is None if there are no effect
+        estimates.
         """
         level = 1.0 - (1.0 - STANDS_OUT_LEVEL) / len(self.by_class)
         names: set[str] = set()
@@ -400,7 +402,7 @@ class MulticlassExplanation(
         return self._frames()
 
     def data(self, key: int | str | None = None) -> dict[str, Any]:
-        """Return the numbers of a term, or the importances, in the format of InterpretML.
+        """Return the data of a term, or the importances, in InterpretML's format.
 
         Parameters
         ----------
@@ -435,7 +437,7 @@ class MulticlassExplanation(
         Raises
         ------
         ValueError
-            Always, because a figure shows one class.
+            Always, because a figure shows only one class.
         """
         raise ValueError(ONE_CLASS)
 

@@ -96,7 +96,8 @@ class MulticlassLocalExplanation(InterpretLocal, LocalDisplay, ByClass[LocalExpl
             colors. If `X` is None, the plots show the bin labels instead.
         effects : MulticlassExplanation or None, default=None
             Explanation of the same model. Its estimated effects replace the released contributions
-            but, unlike the contributions, do not add up to the model's scores. This requires `X`.
+            but, unlike the contributions, do not add up to the model's scores. `X` must also be
+            given.
 
         Returns
         -------

@@ -110,8 +110,9 @@ class PairCurve(NoisyPart, Record, ModelDisplay):
         Standard deviation of each contribution due to sampling the records; None if unknown.
     effect_std : array-like of the same shape or None, default=None
         Standard deviation of the difference between the released contributions and the true ones in
-        the population, due to noise, sampling, and the shrinkage of the fit. A true contribution is
-        the mean over a cell of the released grid. None if unknown.
+        the population, due to noise, sampling, and the shrinkage of the fit. The true contribution
+        of a cell is the mean of the true function over that cell of the released grid. Pass None if
+        the deviations are unknown.
     released : array-like of the same shape or None, default=None
         Contributions as released, if the pair was edited afterward; the standard deviations refer
         to the released pair.

@@ -93,10 +93,10 @@ class ShapeFunction(NoisyPart, Binned, ModelDisplay):
     bag_std : array-like of shape (n_bins,) or None, default=None
         Standard deviation of the contribution across the bags, in `score_unit`. Bags differ in
         their records, trees and, for a private model, noise. The curve is the mean over the bags,
-        which varies less.
+        and therefore varies less than a single bag.
     stretch : float or None, default=None
-        Factor by which the curve must be multiplied to undo the shrinkage of a short fit,
-        estimated from released sums; None if unknown.
+        Estimate, from released sums, of the factor by which the curve must be multiplied to undo
+        the shrinkage caused by a short fit; None if unknown.
     recovered : array-like of shape (n_bins,) or None, default=None
         Smooth curve estimated from all released sums of the fit; None if these sums are unknown.
         The model does not use this estimate.
@@ -337,9 +337,10 @@ class ShapeFunction(NoisyPart, Binned, ModelDisplay):
         DataFrame
             Columns term and bin; bin_left and bin_right (NaN if a bin is not an interval);
             contribution; noise_std, structure_std, sampling_std and total_std (NaN if unknown);
-            signal (None if unknown); count and special; bag_std, effect and effect_std (NaN if
-            unknown); effect_low and effect_high, the ends of the effect band (NaN if unknown); and
-            effect_signal (None if unknown).
+            signal, whether the bin rises above the noise (None if unknown); count; special, whether
+            the bin is a special bin; bag_std, effect and effect_std (NaN if unknown); effect_low
+            and effect_high, the ends of the effect band (NaN if unknown); and effect_signal,
+            whether the effect band excludes zero (None if unknown).
         """
         edges = np.full((2, self.n_bins), np.nan)
         if self.bin_edges is not None:

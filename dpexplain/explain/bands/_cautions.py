@@ -219,7 +219,7 @@ def entangled_terms(
 
 
 def jump_words(term: Estimated, scatter: NoiseModel, place: int) -> str:
-    """Return a warning if the true effect of a term may jump.
+    """Return a warning if the true effect of a term may jump between two bins.
 
     The difference between two neighboring value bins is compared with its standard deviation and
     with the median of all such differences.

@@ -1,4 +1,4 @@
-"""Random draws of importances, and rank intervals from them."""
+"""Random draws of importances, and rank intervals computed from the draws."""
 
 from __future__ import annotations
 
@@ -98,8 +98,9 @@ def bins_and_slopes(
     Returns
     -------
     of_bins, of_slopes : float
-        Bounds on the absolute values of bins and of slopes, in standard deviations. Some bin
-        exceeds the first bound as often as some slope exceeds the second.
+        Bounds on the absolute values of bins and of slopes, in standard deviations. The probability
+        that any bin exceeds the first bound equals the probability that any slope exceeds the
+        second.
     stds : ndarray of shape (n_terms,)
         Standard deviation of each slope.
     """
@@ -116,7 +117,7 @@ def bins_and_slopes(
 
 
 def drawn_effects(terms: Sequence[ShapeFunction], scatter: NoiseModel, n_draws: int) -> FloatArray:
-    """Draw plausible true curves, given the estimated effects and their errors.
+    """Draw plausible values of the true curves, given estimates and their errors.
 
     Parameters
     ----------
@@ -135,7 +136,7 @@ def drawn_effects(terms: Sequence[ShapeFunction], scatter: NoiseModel, n_draws: 
 
 
 def drawn_sizes(terms: Sequence[ShapeFunction], scatter: NoiseModel) -> FloatArray:
-    """Draw plausible true importances of all terms.
+    """Draw plausible values of the true importances of all terms.
 
     Parameters
     ----------

@@ -54,8 +54,8 @@ class NoisyModel:
     def terms_above_noise(self) -> tuple[str, ...] | None:
         """Terms that rise above the noise, most important first.
 
-        If no term has any effect, the probability that any term is listed is 3%: the rule covers
-        all bins of all terms jointly. The result is None if the joint noise is unknown.
+        If no term has any effect, the probability that any term is listed is 3%, jointly over all
+        bins of all terms. The result is None if the joint noise is unknown.
         """
         found = self.terms_above(STANDS_OUT_LEVEL)
         if found is None:
@@ -84,9 +84,9 @@ class NoisyModel:
     def pairs_above_noise(self) -> tuple[str, ...] | None:
         """Pairs that rise above the noise, most important first.
 
-        If no pair has any contribution, the probability that any pair is listed is at most 3%: the
-        rule covers all cells of all pairs jointly. The result is None if there are no pairs, or if
-        the noise of a pair is unknown.
+        If no pair has any contribution, the probability that any pair is listed is at most 3%,
+        jointly over all cells of all pairs. The result is None if there are no pairs, or if the
+        noise of a pair is unknown.
         """
         stds = [pair.total_std for pair in self.pairs if pair.total_std is not None]
         if not stds or len(stds) < len(self.pairs):
@@ -97,17 +97,18 @@ class NoisyModel:
         return tuple(pair.name for pair in sorted(found, key=lambda pair: -pair.importance))
 
     def pair_ranking(self) -> pd.DataFrame:
-        """Return importances of pairs with noise floors, effects and ranks, sorted.
+        """Return the importance, noise floor, effect and rank of each pair.
 
         Returns
         -------
         DataFrame
-            Indexed by pair, with the columns importance (mean absolute contribution); noise_floor,
-            the importance expected from noise alone, and above_noise, whether the pair rises above
-            the noise, if the noise is known; and, if effects are estimated, effect, the estimated
-            true importance, effect_std, an upper bound on its standard deviation for any
-            correlations between cells, and rank_low and rank_high, the 95% rank interval of the
-            pair among the pairs. If the true importances of two pairs cannot be told apart, neither
+            Indexed by pair, largest importance first. The first column is importance (mean absolute
+            contribution). If the noise is known, there are two more columns: noise_floor, the
+            importance expected from noise alone; and above_noise, whether the pair rises above the
+            noise. If effects are estimated, there are four more columns: effect, the estimated true
+            importance; effect_std, an upper bound on the standard deviation of this estimate, for
+            any correlations between cells; and rank_low and rank_high, the 95% rank interval of the
+            pair among all pairs. If the true importances of two pairs cannot be told apart, neither
             pair ranks above the other.
 
         Examples
@@ -185,11 +186,12 @@ class NoisyModel:
     def terms_with_effect(self) -> tuple[str, ...] | None:
         """Terms with a significant effect, largest effect first.
 
-        A term is listed if its effect differs from zero in some bin, or if its effect rises or
-        falls overall (like `direction` in :meth:`ranking`), even if no single bin is certain. If no
-        term has an effect, the probability that any term is listed is 3%: the rule covers all bins
-        and slopes of all terms jointly. By contrast, `terms_above_noise` refers to the released
-        curves and considers only bins. The result is None if there are no effect estimates.
+        A term is listed if its effect differs significantly from zero in some bin, or if it
+        significantly rises or falls overall (like `direction` in :meth:`ranking`), even if no
+        single bin differs significantly from zero. If no term has an effect, the probability that
+        any term is listed is 3%, jointly over all bins and slopes of all terms. By contrast,
+        `terms_above_noise` refers to the released curves and considers only bins. The result is
+        None if there are no effect estimates.
         """
         found = self.terms_with_effect_at(STANDS_OUT_LEVEL)
         if found is None:
@@ -288,22 +290,22 @@ class NoisyModel:
         return {} if scatter is None else entangled_terms(self.terms, scatter)
 
     def ranking(self) -> pd.DataFrame:
-        """Return importances with noise floors, ranks and directions, largest first.
+        """Return the importance, noise floor, rank and direction of each term.
 
         Returns
         -------
         DataFrame
-            Indexed by term. Columns: importance (mean absolute contribution); noise_floor, the
-            importance expected from noise alone; corrected_importance, the importance corrected for
-            the bias from noise; importance_std, the standard deviation of the importance;
-            above_noise, whether the term rises above the noise; rank_low and rank_high, the 95%
-            rank interval of the term [1]_; direction, whether the curve rises or falls overall
-            (ordered value bins only); direction_certainty, the probability that this direction is
-            correct; basis, what ranks and directions refer to: "effect" (the estimated effects) if
-            there are estimates, and otherwise "noise" (the released curves). If there are
-            estimates, there are three more columns: effect, the estimated true importance;
-            effect_std, the standard deviation of this estimate; and has_effect, whether the term
-            has a significant effect. Unknown numbers are NaN.
+            Indexed by term, largest importance first. Columns: importance (mean absolute
+            contribution); noise_floor, the importance expected from noise alone;
+            corrected_importance, the importance corrected for the bias from noise; importance_std,
+            the standard deviation of the importance; above_noise, whether the term rises above the
+            noise; rank_low and rank_high, the 95% rank interval of the term [1]_; direction,
+            whether the curve rises or falls overall (ordered value bins only); direction_certainty,
+            the probability that this direction is correct; basis, what ranks and directions refer
+            to: "effect" (the estimated effects) if there are estimates, and otherwise "noise" (the
+            released curves). If there are estimates, there are three more columns: effect, the
+            estimated true importance; effect_std, the standard deviation of this estimate; and
+            has_effect, whether the term has a significant effect. Unknown numbers are NaN.
 
         References
         ----------
@@ -424,7 +426,7 @@ def words_of_effects(
     shown : float or None
         Fraction of the effects that is visible in the released curves.
     n_terms : int
-        Number of terms of the model.
+        Number of terms in the model, without pairs.
     has_pairs : bool, default=False
         Whether the model has pair terms, whose effects are not estimated.
 

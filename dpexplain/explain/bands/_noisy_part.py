@@ -47,7 +47,7 @@ class NoisyPart:
         def effect_factor(self) -> float | None: ...
 
     def _mean(self, values: FloatArray) -> float:
-        """Return the mean over all records, each with the value of its bin or cell."""
+        """Return the mean value over all records, given the value of each bin or cell."""
         return float(np.vdot(self.weights, values))
 
     @property

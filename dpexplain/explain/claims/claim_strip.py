@@ -100,7 +100,7 @@ class ClaimStrip(Record):
 
     @property
     def _weakest(self) -> Guarantee:
-        """Guarantee of the first non-private claim, or of the first if all are private."""
+        """Guarantee of the first non-private claim; if all are private, of the first."""
         given = [each.guarantee for each in self.claims if each is not None]
         return min(given, key=lambda guarantee: guarantee.private)
 

@@ -58,7 +58,7 @@ def claimed_score(explanation: GlobalExplanation) -> str:
 
 
 def size_words(explanation: GlobalExplanation, estimate: float) -> str:
-    """Return a difference in units of the score and, where possible, as a factor.
+    """Express a difference in units of the score and, if possible, as a factor.
 
     Parameters
     ----------

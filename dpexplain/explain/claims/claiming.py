@@ -51,13 +51,13 @@ def claim(
     first : str, int, tuple or None, default=None
         Label or index of a bin; a tuple of the first and last bins of a range, which is compared
         with all other bins; or None for a claim about the rank of the term. For a pair, label or
-        index of a cell, or a tuple of two opposite cells of a region.
+        index of a cell, or a tuple of the cells at two opposite corners of a region.
     second : str, int or None, default=None
         Label or index of the bin to compare with `first`; None for a claim about the sign of the
         first bin. For a pair, a cell or a region.
     extreme : {"highest", "lowest"} or None, default=None
-        Claim that the highest or lowest value bin lies in `first`, which is a bin, a range, or None
-        for the bin with the highest (lowest) value.
+        If given, the claim is that the highest (lowest) value bin lies in `first`, which is then a
+        bin, a range, or None for the bin with the highest (lowest) value.
     record : DataFrame of one row or None, default=None
         A record whose prediction is compared with the threshold. The guarantee does not protect
         the record, so the claim may be published only if the record may be published.

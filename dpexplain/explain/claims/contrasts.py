@@ -125,7 +125,7 @@ def pair_levels(noise: NoiseModel, place: int) -> npt.NDArray[np.int64]:
 
     A level represents a fraction of the largest possible variance; see :func:`share_of`. Levels are
     used because a dashboard stores only one character for each contrast. For consistency, claims
-    use the rounded values everywhere.
+    use levels everywhere, not only in dashboards.
 
     Variances are rounded up. The rounded standard deviations are therefore never too small, and at
     most 10% too large. The exception is a standard deviation below 1/45 of the largest possible

@@ -93,7 +93,7 @@ def decisions(
     ----------
     source : GlobalExplanation or Comparison
         Explanation of one private model, or a comparison of several. If there are several classes,
-        pass those of one class.
+        pass the explanation or comparison of one class.
     records : DataFrame of shape (n_records, n_columns)
         The records, with a column for every feature. The guarantee does not protect them, so the
         table may be published only if the records may be published.
@@ -104,7 +104,7 @@ def decisions(
     epsilon : float or None, default=None
         Epsilon of the fit that makes the decisions; None for the largest.
     repeat : int, default=0
-        Index of that fit among the repeats at this epsilon.
+        Index of the fit among the repeats at this epsilon.
 
     Returns
     -------
@@ -120,7 +120,7 @@ def decisions(
           fit has its own error, so this proportion is lower than the certainty;
         * same_fits, fits: the number of fits in `source`, over all epsilons and repeats, that make
           the same decision, and the total number of fits;
-        * epsilon, and private: whether the row may be published.
+        * epsilon: the epsilon of the fit; private: whether the row may be published.
 
     Raises
     ------

@@ -43,9 +43,9 @@ MOST_LISTED = 3
 def extreme_factor(term: ShapeFunction) -> float:
     """Return the number of standard deviations that rules out a bin as the extreme.
 
-    A bin is ruled out if another bin exceeds it (for a trough, lies below it) by more than this. By
-    Bonferroni's inequality, the factor holds for the peak and the trough of a term at once,
-    whatever the correlations.
+    A bin is ruled out if another bin exceeds it (for a trough, lies below it) by more than this
+    number of standard deviations. By Bonferroni's inequality, the factor holds for the peak and the
+    trough of a term at once, whatever the correlations.
 
     Parameters
     ----------

@@ -1,9 +1,9 @@
 """Claims about the sign of the mean weight in a region of a filter.
 
-The coefficients of filters have independent noise, so the error of the mean weight of a region is
+The coefficients of filters have independent noise, so the error of the mean weight in a region is
 known exactly, with all correlations between its pixels. Intervals are simultaneous for all
-rectangles of one map. Population effects are not estimated for filters, so claims rest on the noise
-of the released weights alone.
+rectangles of one map. Population effects are not estimated for filters, so claims take only the
+noise in the released weights into account.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def filter_claim(
     place: int | None = None,
     against_place: int | None = None,
 ) -> Claim:
-    """Create a claim about the mean weight of a region of a filter.
+    """Create a claim about the mean weight in a region of a filter.
 
     Parameters
     ----------
@@ -225,9 +225,9 @@ def class_noise(noise: FilterNoise) -> tuple[FloatArray, FloatArray | None]:
 def _of_means(
     bank: FilterBank, loads: FloatArray, own: int, other: int | None
 ) -> tuple[float, float]:
-    """Return the mean weight of a region of a mean filter or contrast, and its error.
+    """Return the mean weight in a region of a mean filter or contrast, and its error.
 
-    Weights and variances are rounded to single precision, as pages store them.
+    Weights and variances are rounded to single precision, as they are stored in HTML pages.
     """
     assert bank.noise is not None
     variance, rows = class_noise(bank.noise)
@@ -250,7 +250,7 @@ def _of_filter(
     minus: tuple[int, int] | None,
     weights: FloatArray,
 ) -> tuple[float, float]:
-    """Return the mean weight of a region of a filter or difference, with its error."""
+    """Return the mean weight in a region of a filter or difference, and its error."""
     assert bank.noise is not None
     basis = bank.noise.basis
     seen = loads if basis is None else basis @ loads  # one row for each filter, or the same for all

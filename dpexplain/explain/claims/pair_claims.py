@@ -4,8 +4,8 @@ A claim compares two cells or rectangular regions of the grid, or states the sig
 to what the pair adds to the separate curves of its features in the population or, if effects are
 not estimated, in the released model. The correlations between the errors of cells are not stored.
 Intervals are therefore computed from the band that contains all cells with 95% confidence: the
-error of a mean is at most the mean of the errors. They hold for any correlations, and for all
-regions at once.
+error of a mean is at most the mean of the errors. The intervals hold for any correlations, and for
+all regions at once.
 """
 
 from __future__ import annotations
@@ -87,13 +87,14 @@ def pair_claim(explanation: GlobalExplanation, pair: PairCurve, *regions: Region
 
 
 def region_of(pair: PairCurve, given: Any) -> Region:
-    """Return the region given by one cell or by two opposite cells.
+    """Return the region given by one cell or by the cells at two opposite corners.
 
     Parameters
     ----------
     pair : PairCurve
     given : str, int or tuple
-        Label or index of a cell, counting row by row; or two opposite cells of a rectangle.
+        Label or index of a cell, counting row by row; or the cells at two opposite corners of a
+        rectangle.
 
     Returns
     -------
@@ -177,7 +178,7 @@ def _mean(pair: PairCurve, region: Region) -> FloatArray:
 
 
 def _labels(pair: PairCurve, region: Region) -> list[str]:
-    """Return the span of each feature, such as ["30 – 34 to 40 – 44", "nurse"]."""
+    """Return a region's bins by feature, such as ["30 – 34 to 40 – 44", "nurse"]."""
     return [
         axis.bin_labels[first]
         if first == last

@@ -58,8 +58,8 @@ def score_errors(explanation: GlobalExplanation, local: LocalExplanation) -> Flo
     Returns
     -------
     ndarray of shape (n_samples,) or None
-        Standard deviations in units of the score; None if the errors are unknown. Correlations
-        with the errors of pairs are not stored, so their standard deviations are added in full.
+        Standard deviations in units of the score; None if the errors are unknown. Correlations with
+        the errors of pairs are not stored, so the standard deviations of pairs are added in full.
     """
     noise = explanation.noise
     if noise is None or local.total_std is None or explanation.of_class:

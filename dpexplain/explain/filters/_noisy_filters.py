@@ -14,7 +14,7 @@ from dpexplain.explain.guarantee import Guarantee
 
 
 class NoisyFilters:
-    """Mixin that provides the weight maps of :class:`FilterBank` and their noise."""
+    """Mixin that provides the weight maps of a :class:`FilterBank` and their noise."""
 
     filters: FloatArray
     biases: FloatArray
@@ -38,7 +38,7 @@ class NoisyFilters:
     def filter_std(self) -> FloatArray | None:
         """Standard deviation of each weight due to privacy noise; same shape as `filters`.
 
-        It is None if the model has no noise, or if the noise is unknown.
+        The result is None if the model has no noise, or if the noise is unknown.
         """
         if self.noise is None:
             return None
@@ -48,7 +48,7 @@ class NoisyFilters:
     def bias_std(self) -> FloatArray | None:
         """Standard deviation of each bias due to privacy noise; same shape as `biases`.
 
-        It is None if the model has no noise, or if the noise is unknown.
+        The result is None if the model has no noise, or if the noise is unknown.
         """
         if self.noise is None:
             return None
@@ -69,7 +69,7 @@ class NoisyFilters:
     def class_mean_std(self) -> FloatArray | None:
         """Standard deviation of the class means, shape (n_classes, n_inputs).
 
-        It is None if the model has no noise, or if the noise is unknown.
+        The result is None if the model has no noise, or if the noise is unknown.
         """
         if self.noise is None:
             return None
@@ -148,7 +148,7 @@ class NoisyFilters:
         place: int | None = None,
         against_place: int | None = None,
     ) -> WeightMap:
-        """Return the difference between two filters or the mean filters of two classes.
+        """Return the difference between two filters, or between two classes' mean filters.
 
         Parameters
         ----------
@@ -275,7 +275,7 @@ class NoisyFilters:
 
     @property
     def noise_words(self) -> str:
-        """Describe the proportion of weights above the noise, and what is not estimated.
+        """Description of the weights above the noise, and of what is not estimated.
 
         The text is empty if the model has no noise, or if the noise is unknown.
         """

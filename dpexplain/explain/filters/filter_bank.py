@@ -318,7 +318,7 @@ class FilterBank(NoisyFilters, Record, ModelDisplay):
         Parameters
         ----------
         what : {"class_means", "filters"}, default="class_means"
-            The mean filter of each class, or every filter.
+            Whether to draw the mean filter of each class, or every filter.
         **options
             Passed on to the plotting function.
 

@@ -117,8 +117,8 @@ class InputFeature:
         Parameters
         ----------
         column : ndarray of shape (n_samples,)
-            Numbers, with NaN for empty cells; or category indices, where any other value means that
-            no category applies.
+            Numbers, with NaN for empty cells; or category indices, where any value that is not an
+            index means that no category applies.
 
         Returns
         -------

@@ -72,8 +72,8 @@ class FilterExplanation(Record, LocalDisplay):
         Standard deviation of the weighted filters due to privacy noise, to first order.
     own_std : array-like, shape of `effective`, or None, default=None
         Standard deviation of the weighted filters before the common mean of all filters is
-        subtracted. These errors are independent across classes, so they can be combined for
-        contrasts between two classes.
+        subtracted. Before this subtraction, errors are independent across classes, so they can be
+        combined for contrasts between two classes.
     score_std : array-like of shape (n_samples, n_classes) or None, default=None
         Standard deviation of the scores due to privacy noise, to first order.
     own_score_std : array-like of shape (n_samples, n_classes) or None, default=None
