@@ -268,7 +268,7 @@ def header_notes(asked: argparse.Namespace) -> str:
     Returns
     -------
     str
-        "" if there are none, or if the table is not a text file.
+        "" if there are no such columns, or if the table is not a text file.
 
     Raises
     ------
