@@ -85,7 +85,7 @@ def warm_model(name: str, *, quick: bool = False) -> None:
 
 
 def warm_reader() -> None:
-    """Read a small table from a text file, to compile the kernels of the reader."""
+    """Read a small table from a text file, to compile the reader's kernels."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "table.csv"
         path.write_text("age,job\n44,nurse\n", encoding="utf-8")
