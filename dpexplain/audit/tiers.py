@@ -93,7 +93,7 @@ def replay_of_rows(case: CanaryCase) -> ReplayReport:
     Returns
     -------
     ReplayReport
-        Report that compares the distances with the cost for one record.
+        Report that compares the distances between queries with the cost for one record.
     """
     estimator, table, kept, instead = row_exchange(case)
     model, transcript = record(estimator, *table, kept=kept)
