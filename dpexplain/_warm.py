@@ -107,7 +107,7 @@ def _warm_one(model: Any, X: pd.DataFrame, y: pd.Series) -> None:
 
 
 def _warm_all(names: Collection[str], quick: bool) -> None:
-    """Compile the kernels of several models without showing a second progress bar."""
+    """Compile the kernels of several models without a progress bar for each."""
     WORD.silent = True
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about small simulated tables
