@@ -85,7 +85,7 @@ def warm_model(name: str, *, quick: bool = False) -> None:
 
 
 def warm_reader() -> None:
-    """Read a small table from a text file, to compile the kernels of the reader."""
+    """Read a small table from a text file, to compile the reader's kernels."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "table.csv"
         path.write_text("age,job\n44,nurse\n", encoding="utf-8")
@@ -107,7 +107,7 @@ def _warm_one(model: Any, X: pd.DataFrame, y: pd.Series) -> None:
 
 
 def _warm_all(names: Collection[str], quick: bool) -> None:
-    """Compile the kernels of several models without showing a second progress bar."""
+    """Compile the kernels of several models without a progress bar for each."""
     WORD.silent = True
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about small simulated tables

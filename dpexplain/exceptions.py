@@ -21,10 +21,10 @@ class PrivacyWarning(UserWarning):
 
 
 class HealthWarning(UserWarning):
-    """Warning after a fit that the released numbers point to a mistake in the table.
+    """Warning that the numbers released by a fit point to a mistake in the table.
 
-    It lists the alarms of the model's health check. Like that check, it depends on released numbers
-    alone, so it costs no privacy. If the fit is not private, the warning says so.
+    The warning lists the alarms of the model's health check. Like that check, it depends on
+    released numbers alone, so it costs no privacy. If the fit is not private, the warning says so.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Convert events to epsilon by the tightest valid bound or a chosen accountant.
+"""Convert events to epsilon using the tightest valid bound or a chosen accountant.
 
 Gaussian releases have a closed form. For other releases, epsilon is computed from privacy loss
 distributions. It is also bounded by Rényi divergences, by the Gaussian closed form and, if all

@@ -89,7 +89,7 @@ def additive_budget(
     n_train_releases: int,
     composition: Literal["gdp", "classic"] = "gdp",
 ) -> BudgetSplit:
-    """Divide epsilon and delta between the two phases, as in the DP-EBM paper.
+    """Divide epsilon and delta between the phases of a fit, as in the DP-EBM paper.
 
     The histograms get ``bin_fraction * epsilon``, training gets the rest, and each of the two
     phases gets half of delta. This spends less than (epsilon, delta); it is provided to reproduce

@@ -88,7 +88,7 @@ class GaussianEvent:
 class SubsampledGaussianEvent:
     """One or more releases of ``q_S + z``, each on a secret random sample S.
 
-    Here q_S is a sum to which each record of the sample adds a vector of Euclidean norm at most C,
+    Here q_S is a sum to which each record in the sample adds a vector of Euclidean norm at most C,
     and the coordinates of z are independent draws from N(0, s^2) with ``s = noise_multiplier * C``.
 
     Every record is included in each release with a fixed probability, independently of all others

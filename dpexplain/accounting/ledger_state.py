@@ -134,7 +134,7 @@ class LedgerState:
 
     @property
     def header(self) -> tuple[object, ...]:
-        """Limits that a new ledger must share with the stored ledger that it continues."""
+        """Limits that must be the same in a new ledger and the stored one it continues."""
         return self.dataset, self.cap_epsilon, self.delta, self.adjacency, self.unit
 
     def follows(self, before: LedgerState) -> bool:
@@ -165,7 +165,7 @@ class LedgerState:
         return all(entry.private for entry in self.entries)
 
     def cap_unit(self, charge: Iterable[LedgerEntry] = ()) -> Unit:
-        """Return the unit that the cap protects if these charges come next."""
+        """Return the unit that the cap protects if the given charges come next."""
         if self.unit is not None:
             return self.unit
         spending = (e for e in (*self.entries, *charge) if not e.spending(self.adjacency).empty)
@@ -233,14 +233,14 @@ class LedgerState:
         return without_bound(chosen, unit, self.adjacency)
 
     def affordable(self, entries: Sequence[LedgerEntry]) -> bool:
-        """Return whether the cap leaves room for these charges."""
+        """Return whether the cap leaves room for the given charges."""
         if math.isinf(self.cap_epsilon):
             return True
         unit = self.cap_unit(entries)
         return self.cap.allows(self.spent(unit), _alike(self.spent(unit, entries)))
 
     def taken(self, entries: Sequence[LedgerEntry]) -> float:
-        """Return the part of the cap that these charges use; see `Cap.taken`."""
+        """Return the part of the cap that the given charges use; see `Cap.taken`."""
         unit = self.cap_unit(entries)
         return self.cap.taken(self.spent(unit), _alike(self.spent(unit, entries)))
 
@@ -298,7 +298,7 @@ class LedgerState:
         return str(self.to_dict()["head"])
 
     def entries_at(self, head: str) -> int | None:
-        """Return the number of entries when the head was `head`; None if it never was.
+        """Return how many entries the ledger had at a given head; None if it never had it.
 
         Parameters
         ----------
@@ -453,7 +453,7 @@ def _start_unknown(entries: Sequence[LedgerEntry]) -> float | None:
 
 
 def _alike(charge: list[Spending]) -> list[Spending]:
-    """Count every part of a charge as replace-one if any part is stated that way."""
+    """State every part of a charge for replace-one adjacency if any part is."""
     adjacency = max(spending.adjacency for spending in charge)
     return [replace(spending, adjacency=adjacency) for spending in charge]
 

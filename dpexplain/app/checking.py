@@ -35,7 +35,7 @@ _LIMITS = {"cap": "cap_epsilon", "delta": "delta"}
 
 
 def read_rules(answers: Answers) -> Schema:
-    """Read the schema or data dictionary; the table is not read.
+    """Read the schema or data dictionary, after checking that it is not the table.
 
     Parameters
     ----------

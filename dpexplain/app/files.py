@@ -1,4 +1,4 @@
-"""Ensure that the form never replaces a file or shows one that contains records."""
+"""Ensure that the form never replaces a file and never shows one with records."""
 
 from __future__ import annotations
 

@@ -176,7 +176,7 @@ def _guesses(told: NDArray[np.bool_], present: NDArray[np.bool_]) -> Guesses:
 
 
 def _confident(suspicion: NDArray[np.float64], present: NDArray[np.bool_], delta: float) -> float:
-    """Return the threshold for `suspicion` that gives the largest bound on epsilon."""
+    """Return the suspicion threshold that gives the largest lower bound on epsilon."""
     tried = np.unique(np.quantile(suspicion, np.linspace(0.0, 1.0, 201)))
     bounds = [_guesses(suspicion > t, present).epsilon_bound(delta, 0.95) for t in tried]
     return float(tried[int(np.argmax(bounds))])

@@ -34,9 +34,9 @@ class CanaryCase:
         Unfitted estimator with settings under which the canary contributes as much to every sum as
         the clip allows.
     present : tuple of DataFrame and Series
-        Background records and the canary. Only the canary has the last category of every column.
-        Its target is the last class or the upper end of the range. Background records may also
-        have the last class.
+        Background records and the canary. In every column, only the canary has the last category.
+        The canary's target is the last class or the upper end of the range. Background records may
+        also have the last class.
     absent : tuple of DataFrame and Series
         Background records alone. Under replace-one adjacency, they are followed by a record that
         replaces the canary: its features are the same, and its target is at the opposite extreme.

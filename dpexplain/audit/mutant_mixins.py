@@ -1,7 +1,7 @@
 """Mixins that plant mistakes in private estimators.
 
-They change the noise source, the mechanism, the records used, the attributes stored, or the way
-samples are drawn. Never use them outside tests.
+The mixins change the noise source, the mechanism, the records used, the attributes stored, or the
+way samples are drawn. Never use them outside tests.
 """
 
 from __future__ import annotations

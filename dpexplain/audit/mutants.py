@@ -70,7 +70,7 @@ class Mutant:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def plant(self, estimator: Any) -> Any:
-        """Create an estimator with the mistake.
+        """Create a version of an estimator that makes this mutant's mistake.
 
         Parameters
         ----------

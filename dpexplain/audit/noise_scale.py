@@ -39,7 +39,7 @@ class NoiseAudit:
     n_draws : int
         Number of noisy values examined.
     scale : float
-        Standard deviation of these values, divided by the charged standard deviation.
+        Standard deviation of the noise in these values, divided by the charged standard deviation.
     scale_limits : tuple of float
         Limits that contain `scale` with probability ``1 - alpha`` if the noise is correct.
     distance : float

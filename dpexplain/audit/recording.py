@@ -80,7 +80,7 @@ class RecordingMechanism(Mechanism):
         self._answers = answers
 
     def release(self, query: Integers) -> Integers:
-        """Release as usual, substitute the forced answer if there is one, and record it.
+        """Release as usual; record the drawn answer or the forced one that replaces it.
 
         Parameters
         ----------
@@ -101,7 +101,7 @@ class RecordingMechanism(Mechanism):
         return answer
 
     def choose(self, utilities: Integers) -> Integers:
-        """Choose as usual, substitute the forced choice if there is one, and record it.
+        """Choose as usual; record the drawn choices or the forced ones that replace them.
 
         Parameters
         ----------

@@ -98,7 +98,7 @@ def exchanged(records: Records, place: int, other: Records) -> Records:
     place : int
         Position of the record to replace.
     other : tuple of DataFrame and Series
-        Table whose first record replaces it.
+        Table and target whose first record is the replacement.
 
     Returns
     -------

@@ -116,8 +116,8 @@ def replay(
         Positions of the rows that the fit on the neighboring data set uses. If None, the rows of
         each person are chosen at random.
     unit : Unit or None, default=None
-        Privacy unit by which the data sets differ. The distances are compared with the cost that
-        the ledger states for this unit. None means the unit of the guarantee.
+        Privacy unit by which the data sets differ. The distances between queries are compared with
+        the cost that the ledger states for this unit. None means the unit of the guarantee.
 
     Returns
     -------

@@ -63,7 +63,8 @@ def replays(case: CanaryCase, n_hostile: int = 3) -> list[ReplayReport]:
     case : CanaryCase
         Estimator and data sets.
     n_hostile : int, default=3
-        Number of replays with hostile answers, in addition to the replay with drawn answers.
+        Number of replays with random extreme answers (see `hostile`), in addition to the replay
+        with drawn answers.
 
     Returns
     -------
@@ -92,7 +93,7 @@ def replay_of_rows(case: CanaryCase) -> ReplayReport:
     Returns
     -------
     ReplayReport
-        Report that compares the distances with the cost for one record.
+        Report that compares the distances between queries with the cost for one record.
     """
     estimator, table, kept, instead = row_exchange(case)
     model, transcript = record(estimator, *table, kept=kept)
@@ -109,7 +110,7 @@ def _replay(case: CanaryCase, n_fits: int) -> list[str]:
 
 
 def _noise(case: CanaryCase, n_fits: int) -> list[str]:
-    """Test a few fits for gross mistakes, and if none is found, test many more."""
+    """Test the noise of a few fits and, if it shows no gross mistake, of many more."""
     found: list[str] = []
     for n_draws, max_fits in ((100, 20), (1000, 200)):
         audits = audit_noise(

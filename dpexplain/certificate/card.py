@@ -73,7 +73,7 @@ def data_of_card(text: str) -> str:
 
 
 def _for_comment(data: str) -> str:
-    """Escape JSON so that no string in it can end the comment."""
+    """Escape JSON for a comment, so that no string in it can end the comment."""
     return re.sub("[<>&]", lambda found: f"\\u{ord(found[0]):04x}", data)
 
 

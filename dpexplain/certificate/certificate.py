@@ -75,7 +75,7 @@ class Certificate:
     cap_unit : Unit or None
         Unit of privacy of the cap, as stated in the ledger.
     mechanisms : tuple of str
-        Quantities released for the file, with the amount of noise.
+        Quantities released for the file, with the amount of noise added to each.
     not_private : tuple of str
         Ledger entries that are not private.
     sampler : str
@@ -268,8 +268,8 @@ class Certificate:
     def card(self) -> str:
         """Return the certificate as a model card for Hugging Face or MLflow.
 
-        It says what the HTML page says and, in its metadata, states the guarantee in YAML. It also
-        contains the certificate as JSON, in a comment.
+        The card says what the HTML page says and, in its metadata, states the guarantee in YAML. It
+        also contains the certificate as JSON, in a comment.
 
         Returns
         -------

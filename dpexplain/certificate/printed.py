@@ -80,7 +80,7 @@ def data_of_page(text: str) -> str:
 
 
 def _for_script(data: str) -> str:
-    """Escape JSON so that no string in it can end the script element."""
+    """Escape JSON for a script element, so that no string in it can end the element."""
     return re.sub("[<>&]", lambda found: f"\\u{ord(found[0]):04x}", data)
 
 

@@ -321,7 +321,7 @@ def fits_file(entry: LedgerEntry, shown: Released, state: LedgerState) -> bool:
 def _same_schema(shown: Released, known: str) -> bool:
     """Return whether the schema in a file has the hash `known`; True for filters.
 
-    Files of filters never contain a schema.
+    Files about filters never contain a schema.
     """
     if isinstance(shown, FilterBank):
         return True
@@ -356,7 +356,7 @@ def _same_mu(spending: Spending, guarantee: Guarantee) -> bool:
 
 
 def _no_less(entry: LedgerEntry, guarantee: Guarantee, state: LedgerState) -> bool:
-    """Return whether a file states sufficiently large mu and `epsilon_replace`.
+    """Return whether the mu and `epsilon_replace` stated in a file are large enough.
 
     They must be at least as large as those of the entry's events.
     """

@@ -253,7 +253,7 @@ def _head(given: Certificate, state: LedgerState, then: LedgerState | None) -> C
 
 
 def _kept_head(given: Certificate, state: LedgerState, head: str) -> Check:
-    """Check that the ledger once had a head that was kept elsewhere."""
+    """Check that a head kept elsewhere was once the head of the ledger."""
     caps = {(state.cap_epsilon, state.unit), (given.cap_epsilon, given.cap_unit)}
     for cap, unit in caps:
         n_entries = replace(state, cap_epsilon=cap, unit=unit).entries_at(head)

@@ -133,7 +133,8 @@ def ledger_state(asked: argparse.Namespace) -> LedgerState:
     Returns
     -------
     LedgerState
-        If the ledger does not exist, the limits with which it would be created.
+        The state of the ledger; if the ledger does not exist, the state in which it would be
+        created.
 
     Raises
     ------

@@ -199,7 +199,7 @@ def private_estimator(asked: argparse.Namespace, schema: Any, **parameters: Any)
 
 
 def settings_of(asked: argparse.Namespace) -> dict[str, Any]:
-    """Return the parameters of the model that the options set.
+    """Return the model parameters that are set by options.
 
     Parameters
     ----------

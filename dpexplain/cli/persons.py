@@ -30,7 +30,8 @@ def with_groups(asked: argparse.Namespace, schema: Schema) -> Schema:
     Returns
     -------
     Schema
-        `schema` itself if the option is not given, or names the person column of `schema`.
+        `schema` itself if the option is not given or if it names the person column of `schema`;
+        otherwise, a copy of `schema` with the named person column.
 
     Raises
     ------
@@ -64,7 +65,8 @@ def schema_to_fit(asked: argparse.Namespace, kept: tuple[Path, ...]) -> tuple[Sc
     Parameters
     ----------
     asked : argparse.Namespace
-        Parsed arguments, as for `with_groups` and `settings_of`, and with the attribute ``out``.
+        Parsed arguments, with the attribute ``out`` and those that `with_groups` and `settings_of`
+        need.
     kept : tuple of Path
         Files that the command must not replace.
 

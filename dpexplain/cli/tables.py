@@ -258,7 +258,7 @@ def column_names(asked: argparse.Namespace) -> list[str]:
 
 
 def header_notes(asked: argparse.Namespace) -> str:
-    """Describe the columns of a text file whose names are missing or repeated.
+    """Describe the text-file columns whose names are missing or repeated.
 
     Parameters
     ----------
@@ -268,7 +268,7 @@ def header_notes(asked: argparse.Namespace) -> str:
     Returns
     -------
     str
-        "" if there are none, or if the table is not a text file.
+        "" if there are no such columns, or if the table is not a text file.
 
     Raises
     ------

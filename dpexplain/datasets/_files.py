@@ -46,7 +46,7 @@ class DataFile:
 
 
 def local_path(file: DataFile) -> Path:
-    """Return the local path of a file, and download the file if needed.
+    """Return the local path of a file, downloading the file if needed.
 
     Parameters
     ----------

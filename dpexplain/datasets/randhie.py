@@ -15,7 +15,7 @@ def load_randhie() -> Dataset:
 
     The target is the number of outpatient visits to a doctor in one year, from 0 to 77. Each person
     was followed for three or five years and has one row for each year. If the unit of privacy is a
-    person, limit the number of rows per person, or declare how large it can be.
+    person, limit the number of rows per person, or declare its maximum.
 
     Returns
     -------

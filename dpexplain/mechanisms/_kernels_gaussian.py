@@ -92,7 +92,8 @@ def run_trials(words, start, scale, step, width, thresholds, guide, drawn, n_dra
         Cumulative probability of the strips times ``2**31``, rounded down; the last is ``2**31 -
         1``.
     guide : ndarray of shape (256,), dtype int64
-        First strip that the search tries, for each value of the eight leading bits.
+        First strip that the search tries, for each value of the first eight of the bits that
+        choose the strip.
     drawn : ndarray of shape (size,), dtype int64
         Filled with the accepted values.
     n_drawn : int

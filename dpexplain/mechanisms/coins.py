@@ -101,9 +101,9 @@ class SecretCoins:
         """Draw n Bernoulli variables.
 
         A draw is True if a uniform number is below the probability. The base-256 digits of this
-        number are drawn one by one, for as long as they equal the digits of the probability. This
-        always ends, because a float has finitely many digits, and a number that matches all of them
-        is not below the probability.
+        number are drawn one by one, for as long as they equal the digits of the probability. The
+        comparison always ends, because a float has finitely many digits, and a number that matches
+        all of them is not below the probability.
 
         Parameters
         ----------

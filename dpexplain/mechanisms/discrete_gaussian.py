@@ -32,7 +32,7 @@ one.
   31 bits of U. If these integers differ, the comparison is decided; if not, more bits are needed.
   The table ends where it reaches 2**31 - 1; the tails beyond it are reached only through exact
   arithmetic.
-* Position: the high word of w times a random word, after rejection of the words that would make
+* Position: the high word of w times a random word, after rejecting the words that would make
   some positions more likely (Lemire [3]_), in integer arithmetic.
 * Acceptance: U < exp(-T). The series ``1 - T + T**2/2! - ...`` truncated after an odd (even) power
   is a lower (upper) bound for every T >= 0, by Lagrange's remainder. It is summed in floats:
@@ -250,7 +250,7 @@ def exponential(numerator: int, denominator: int, bits: int) -> Bounds:
 def _cumulated_chance(strip: int, bits: int) -> Bounds:
     """Return bounds on ``2**bits`` times the cumulative probability of a strip.
 
-    That is the probability of all strips up to and including this one.
+    The cumulative probability of a strip is that of all strips up to and including it.
     """
     below, above = _cumulated_weights(bits + _GUARD)
     last = min(strip, len(below) - 1)

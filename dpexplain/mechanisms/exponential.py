@@ -5,9 +5,9 @@ A candidate i of a group is chosen with probability proportional to ``exp(epsilo
 ``max_i (u_i - u'_i) - min_i (u_i - u'_i) <= spread``.
 
 *Privacy*: let the changes lie in ``[a, b]``, with ``b - a <= spread``. The numerator of a candidate
-changes by a factor within ``exp(epsilon [a, b] / spread)``, and so does the sum of all of them, so
-their ratio changes by at most a factor of ``exp(epsilon)``. If a record changes utilities by up to
-D in either direction, the spread is the usual 2 D; if it changes all of them in the same
+changes by a factor within ``exp(epsilon [a, b] / spread)``, and so does the sum of all numerators,
+so their ratio changes by at most a factor of ``exp(epsilon)``. If a record changes utilities by up
+to D in either direction, the spread is the usual 2 D; if it changes all of them in the same
 direction, a spread of D is enough.
 
 *Algorithm*: draw a candidate uniformly and accept it with probability ``exp(-g)``, where

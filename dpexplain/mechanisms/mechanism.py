@@ -58,7 +58,7 @@ class Mechanism:
         self.limit_to(charged)
 
     def limit_to(self, charged: Iterable[Event] | None) -> None:
-        """Restrict further releases to those covered by these events.
+        """Restrict further releases to those covered by the given events.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Functions that draw figures of explanations and return their ``Axes``.
+"""Functions that plot explanations and return the ``Axes``.
 
 Every figure states the guarantee, and figures that are not private have a watermark. The colors are
 from the Okabe-Ito palette and adapt to light and dark backgrounds.

@@ -7,7 +7,7 @@ from dpexplain.explain._text import short_number
 
 
 def caption(shape: ShapeFunction, *, wide: bool = True) -> str:
-    """Return a label for the gray bars; if `wide`, it includes the maximum count."""
+    """Return a label for the gray count bars; if `wide`, include the maximum count."""
     what = "noisy" if shape.guarantee.private else "exact"
     if not wide:
         return f"records ({what})"

@@ -42,7 +42,7 @@ def resolved_show(shape: ShapeFunction, show: Show) -> Show:
 def draw_steps(
     ax: Axes, shape: ShapeFunction, place: Positions, colors: Theme, *, floor: float
 ) -> None:
-    """Draw the estimate of a numeric term, with its band cut off below `floor`."""
+    """Draw the effect estimate of a numeric term, with its band cut off below `floor`."""
     if shape.effect is None or shape.effect_band is None:
         return
     n = shape.n_value_bins
@@ -81,7 +81,7 @@ def draw_points(
     alone: bool,
     right: float,
 ) -> None:
-    """Draw the estimate for each category as a diamond with its band."""
+    """Draw the effect estimate for each category as a diamond with its band."""
     if shape.effect is None or shape.effect_std is None or shape.effect_factor is None:
         return
     marks = ax.errorbar(

@@ -38,11 +38,11 @@ def plot_importance(
     """Draw the mean absolute contributions of terms and pairs, largest on top.
 
     If the noise is known, the hatched part of a bar shows the importance expected from noise alone,
-    and the bar of a term that does not rise above the noise is pale. If the joint noise is known,
-    the 95% rank interval of a term is written next to its importance. If the effect of a term is
-    estimated, a diamond with a whisker of two standard deviations shows the size of the effect in
-    the population. The diamond is filled if the effect is significant. If effects are estimated,
-    the ranks are those of the effects.
+    and the bar of a term that does not rise above the noise is pale. If the joint noise of all
+    terms is known, the 95% rank interval of a term is written next to its importance. If the effect
+    of a term is estimated, a diamond with a whisker of two standard deviations shows the size of
+    the effect in the population. The diamond is filled if the effect is significant. If effects are
+    estimated, the ranks are those of the effects.
 
     Parameters
     ----------

@@ -43,8 +43,8 @@ def plot_shape_function(
     right; a categorical term is drawn as one bar per category, with special bins set apart below.
     If the noise is known, a dark band of two standard deviations shows privacy noise. A pale
     simultaneous band for the whole curve shows the total uncertainty from privacy noise, from bins
-    and trees, and from sampling. It is hatched where it contains zero, because the contribution may
-    then be noise. Gray bars show the number of records in each bin.
+    and trees, and from sampling. The pale band is hatched where it contains zero, because the
+    contribution may then be noise. Gray bars show the number of records in each bin.
 
     If the effect is estimated, a dashed line with a light band shows the estimate; for categories,
     diamonds with whiskers are drawn instead. The noise bands refer to the released curve, and the

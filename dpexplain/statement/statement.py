@@ -71,7 +71,7 @@ class PrivacyStatement:
     everything : Promise
         Guarantee for all charged private releases combined.
     mechanisms : tuple of str
-        Released quantities, with the amount of noise.
+        Released quantities, with the amount of noise added to each.
     not_private : tuple of str
         Results that were computed from the data without noise and must not be shared.
     sampler : str

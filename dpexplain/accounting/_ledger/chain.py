@@ -81,7 +81,7 @@ def chained(links: Iterable[dict[str, Any]], first: str) -> tuple[list[dict[str,
 
 
 def head_of(limits: Mapping[str, Any], lasts: Sequence[str], counts: Sequence[int]) -> str:
-    """Hash the limits and the ends of both chains.
+    """Hash the limits and the ends of the entry and release chains.
 
     Parameters
     ----------

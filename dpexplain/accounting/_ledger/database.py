@@ -1,8 +1,8 @@
 """Ledgers in a database: one row per data set, with the text of a ledger file.
 
 A charge locks the row, reads it, writes it with the next version number and commits. If the process
-dies before that, the database rolls the charge back. The same SQL runs on PostgreSQL and sqlite;
-SQLAlchemy makes the connections.
+dies before the commit, the database rolls the charge back. The same SQL runs on PostgreSQL and
+sqlite; SQLAlchemy makes the connections.
 """
 
 from __future__ import annotations

@@ -53,11 +53,12 @@ def process_ledger(
 ) -> PrivacyLedger:
     """Return a table's ledger, or the one that records every fit with ``ledger=None``.
 
-    It is an ordinary ledger in the memory of this process: its content is public, and it is lost
-    when the process ends. A model with ``ledger="stays"`` charges ``process_ledger("stays")``. Each
-    model with ``ledger=None`` has its own ledger. In addition, ``process_ledger()`` records the
-    charges of all these models; its total is their joint cost if all of them used the same records.
-    Fits that `dpexplain.audit` records are not included, because they must use public data.
+    The ledger is an ordinary one, kept in the memory of this process: its content is public, and it
+    is lost when the process ends. A model with ``ledger="stays"`` charges
+    ``process_ledger("stays")``. Each model with ``ledger=None`` has its own ledger. In addition,
+    ``process_ledger()`` records the charges of all these models; its total is their joint cost if
+    all of them used the same records. Fits that `dpexplain.audit` records are not included, because
+    they must use public data.
 
     Parameters
     ----------
@@ -199,7 +200,7 @@ def ledgers_of(
 
 @contextmanager
 def unlisted() -> Iterator[None]:
-    """Keep the fits in a ``with`` block out of ``process_ledger()``.
+    """Exclude the fits in a ``with`` block from ``process_ledger()``.
 
     Use it for fits that were already charged or that use public data.
 

@@ -217,7 +217,7 @@ def schema_hash(schema: Schema) -> str:
 
 
 def provenance_of(schema: Schema | None) -> Provenance:
-    """Create a provenance with the target and hash of a public schema.
+    """Create a provenance from the target and the hash of a public schema.
 
     If the schema is None, because it will be inferred from the data, the provenance is empty.
     """

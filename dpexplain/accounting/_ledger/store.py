@@ -46,7 +46,7 @@ def place_of(path: str | os.PathLike[str], dataset: str | None = None) -> Ledger
 
 
 class LedgerStore:
-    """State of a ledger that only one charge at a time can change.
+    """Ledger state that only one charge at a time can change.
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ If k = 1, every cost doubles. If there is no k (`max_rows` is None), the costs a
 **Replace-one adjacency.** The record that changes may move from one person to another. Each of the
 two then has one row exchanged (or added, or removed), which is 1/k of the stated change, since
 the stated change is for k exchanged rows. Together, the two changes again amount to 2/k. In
-releases on samples, two persons change at the same time, and no bound is proved here for that.
+releases on samples, two persons change at the same time, and no bound is proved here for that case.
 
 **One record exchanged, under add/remove adjacency**, means one removed and one added, which
 changes a sum by twice as much; in releases on samples, two persons change, and there is no bound.

@@ -51,7 +51,7 @@ class Guesses:
     misses: int
 
     def error_rates(self, confidence: float) -> tuple[float, float]:
-        """Bound both error rates from above, jointly.
+        """Bound the false-alarm and miss rates from above, jointly.
 
         Parameters
         ----------

@@ -1,10 +1,10 @@
 """Statistical audit of transcripts with the optimal canary attack.
 
-Given all noisy answers, the best guess uses the ratio of their likelihoods. The audit fits an
-estimator many times with and without a canary that saturates every clip, guesses each time whether
-the canary was present, and bounds the Gaussian-DP parameter from the errors. If the code is
-correct, the bound is below the stated parameter, but close enough to it to show that the audit
-would detect violations.
+The best way to guess from noisy answers whether a canary was present is to compare the likelihoods
+of the answers with and without it. The audit fits an estimator many times with and without a canary
+that saturates every clip, guesses each time whether the canary was present, and bounds the
+Gaussian-DP parameter from the errors. If the code is correct, the bound is below the stated
+parameter, but close enough to it to show that the audit would detect violations.
 
 `audit_transcripts` makes a fixed number of guesses and bounds the parameter from their errors;
 `refute_transcripts` makes as many guesses as it needs to distinguish the stated parameter from a
@@ -96,7 +96,7 @@ class TranscriptAudit:
         return self.guesses[ALL].mu_bound(confidence) / self.stated_mu[ALL]
 
     def violations(self, confidence: float) -> list[str]:
-        """List the statements that are refuted.
+        """List the stated parameters that are refuted, and any fits that differ in shape.
 
         Parameters
         ----------
