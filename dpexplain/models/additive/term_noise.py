@@ -20,7 +20,7 @@ _PARTS = {"noise_std": "privacy", "structure_std": "structure", "sampling_std": 
 
 @dataclass(frozen=True, eq=False)
 class TermNoise:
-    """Errors in all terms: their standard deviations by source and joint distribution.
+    """Errors in all terms: standard deviations by source, and a joint distribution.
 
     Attributes
     ----------

@@ -40,7 +40,7 @@ class Design:
     coordinate : ndarray of shape (n_all_bins,), dtype int64
         Index of the coordinate of each bin.
     value : ndarray of shape (n_all_bins,), dtype int64
-        Value of this coordinate for the records in the bin, in steps of ``1 / VALUE_STEPS``.
+        Value of the bin's coordinate for the records in the bin, in steps of ``1 / VALUE_STEPS``.
     n_coordinates : int
         Number of coordinates, including the constant.
     together : ndarray of shape (n_coordinates, n_coordinates), dtype bool
