@@ -137,7 +137,7 @@ def _column_names(X: Any) -> list[str]:
 
 
 def _resolved_names(X: Any) -> list[str]:
-    """Return the column names of a lazy query; an error names only its type."""
+    """Return the column names of a lazy query; report only the type of any error."""
     try:
         return [str(name) for name in X.collect_schema().names()]
     except Exception as error:
