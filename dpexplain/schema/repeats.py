@@ -22,7 +22,7 @@ _MANY_ROWS = 100
 
 
 def of_rows_again(table: pd.DataFrame, y: Column | None, ids: Sequence[str]) -> Found:
-    """Report repeated rows if the table has an ID, or if all rows repeat equally often.
+    """Report repeated rows if there is an ID column, or all rows repeat equally often.
 
     Parameters
     ----------

@@ -114,7 +114,7 @@ def local_frame(view: View) -> pd.DataFrame:
 
 
 def shown_values(view: View) -> list[Any]:
-    """List the value of each term in the sample shown.
+    """List the value of each term in the displayed sample.
 
     Parameters
     ----------
