@@ -374,7 +374,7 @@ class AdditiveModel(VersionedEstimator):
         )
 
     def _alarms(self) -> tuple[str, ...]:
-        """Return the alarms of the health check; empty for models without one."""
+        """Return the alarms of the health check; empty for a model without a health check."""
         return ()
 
     def _noise_draws(self) -> tuple[NoiseDraws, ...]:
@@ -398,7 +398,7 @@ class AdditiveModel(VersionedEstimator):
             return tuple(term_effect(draws, sizes) for draws in self._effect_draws())
 
     def _noise_of(self, of_class: str) -> TermNoise | None:
-        """Return the noise of one score; `of_class` is "" if the model has only one."""
+        """Return the noise of one score; `of_class` is "" if the model has only one score."""
         place = (self._class_names() or ()).index(of_class) if of_class else 0
         return self._noise[place] if self._noise else None
 

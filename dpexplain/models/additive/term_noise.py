@@ -90,7 +90,7 @@ def with_pairs(
 ) -> dict[str, FloatArray]:
     """Add the noise of pairs to the noise fields of a local explanation.
 
-    The noise of the pairs is independent of the noise of the curves, because it was drawn for
+    The noise of the pairs is independent of the noise of the curves, because the two were drawn for
     separate releases.
 
     Parameters

@@ -53,7 +53,7 @@ class AdditiveTerms:
 
     @property
     def names(self) -> list[str]:
-        """Names of the features, followed by those of the pairs."""
+        """Names of the features, followed by the names of the pairs."""
         names = [bins.name for bins in self.bins]
         return [*names, *(pair.name(names) for pair in self.pairs)]
 
