@@ -121,7 +121,7 @@ class PrivateHooks:
 
     @abstractmethod
     def _mu(self) -> float | None:
-        """Return the Gaussian-DP parameter of the fit; None if it has none."""
+        """Return the Gaussian-DP parameter of the fit, or None if there is none."""
 
     def _epsilon_replaced(self) -> float:
         """Return the epsilon of the fit under replace-one adjacency."""

@@ -123,7 +123,7 @@ class Date(Numeric):
     a time of day, only the day is used, as written. Anything else counts as missing. Numbers are
     parsed as dates only if one of the formats consists only of digits, or is "excel". Read private
     files without ``parse_dates``: some readers convert a column only if every cell is a date, so a
-    single cell would affect how all others are read.
+    single cell would affect how all other cells are read.
 
     Parameters
     ----------

@@ -6,7 +6,7 @@ the batches declares one type for each column, and missing cells are stored sepa
 is read independently.
 
 Nothing is executed before the ledger is charged, because a query may fail on a record (for example,
-when casting text to a number). The object itself must therefore declare its column names.
+when casting text to a number). The stream or query itself must therefore declare its column names.
 """
 
 from __future__ import annotations

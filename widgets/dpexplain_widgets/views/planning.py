@@ -49,7 +49,7 @@ class Planning(ViewState):
         request replaces a request that is still pending.
     wanted_metric : float or None
         Target value of the metric; `plan` then gives the epsilon at which 9 of 10 fits would reach
-        it.
+        this value.
     answer : dict
         The answer given on the page: ``{"kind": "cancel"}``, or ``{"kind": "fit", "question": …}``
         with the question that was confirmed. If the question is outdated, no fit is started.
