@@ -3,7 +3,7 @@
 Each alarm rejects the hypothesis that a public limit is respected (for example, that at most a
 fifth of the values of a feature are missing). The tested number is a sum of releases with Gaussian
 or Laplace noise of known size, and all tests of a fit share a false-alarm rate of 1% (Bonferroni).
-What a model does not release is not tested; a note says so.
+Quantities that a model does not release are not tested; a note says so.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ because almost all of their records are often in one bin."""
 
 @dataclass(frozen=True)
 class Excess:
-    """Noisy amount by which a record count violates its limit.
+    """Noisy amount by which a record count is above its maximum or below its minimum.
 
     Attributes
     ----------
@@ -178,8 +178,8 @@ def alarms_of(
     ----------
     tests : sequence of Excess or LaplaceExcess
     of_records : callable or None
-        Function that takes the level of one test and returns the test of whether there are any
-        records; None if the noise could hide too many records.
+        Function that takes the level of one test and returns a test for whether any records exist;
+        None if the noise could hide too many records.
 
     Returns
     -------
@@ -258,11 +258,11 @@ def _excess(
     """Return the excess of a count over a given proportion of the records.
 
     Each count is paired with the standard deviation of its noise. If the number of missing values
-    is given, the proportion refers to the other records.
+    is given, the proportion refers to the records whose values are not missing.
 
     The errors in each count and in the number of records are independent or positively correlated
-    (the number of records is a weighted mean of sums of such counts), and those of two counts for
-    the same feature are independent or negatively correlated (both are shifted so that the sum
+    (the number of records is a weighted mean of sums of such counts), and the errors in two counts
+    for the same feature are independent or negatively correlated (both are shifted so that the sum
     agrees with the number of records). So the variance is at most the sum of the variances.
     """
     records, own_std = count
@@ -348,7 +348,7 @@ def alarms_of_counts(
     ----------
     classes : sequence of str
     counts : sequence of LaplaceCount
-        One for each class; the first also gives the number of records.
+        One for each class; the two counts of the first class also give the number of records.
     n_public : int or None
         Public number of rows of the table.
 

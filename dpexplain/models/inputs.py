@@ -1,4 +1,4 @@
-"""Input tables, columns and rows; no cell affects how another is read.
+"""Input tables, columns and rows; no cell affects how any other cell is read.
 
 Lists are converted cell by cell, because numpy would choose one type for all cells of a list.
 """
@@ -142,7 +142,7 @@ def _column(name: str, values: Any) -> Any:
 
 
 def observed_schema(X: Any, y: Any, target: type[Range] | type[Classes]) -> Schema:
-    """Draft a schema from data. NOT PRIVATE: the caller must warn and record this.
+    """Draft a schema from data. NOT PRIVATE; callers must warn and record the release.
 
     Parameters
     ----------
@@ -203,7 +203,7 @@ def rows_with_target(X: Any, y: Any, schema: Schema, groups: Any = None) -> tupl
 
 
 def chunks_with_target(X: Any, y: Any, schema: Schema) -> Iterator[tuple[Any, Any]]:
-    """Yield the records of a fit that keeps them all in memory, in a form of its own.
+    """Yield the records for a fit that stores all of them in memory in its own form.
 
     Parameters
     ----------
@@ -215,8 +215,8 @@ def chunks_with_target(X: Any, y: Any, schema: Schema) -> Iterator[tuple[Any, An
     Yields
     ------
     X, y
-        The next rows, in order, without those that `rows_with_target` drops. A table in memory is
-        a single chunk; those rows have been dropped from it.
+        The next rows, in order, without the rows that `rows_with_target` drops. A table in memory
+        is yielded as a single chunk; the caller must already have dropped these rows from it.
     """
     if not isinstance(X, ChunkedTable):
         yield X, y
@@ -248,7 +248,7 @@ def joined_targets(targets: Sequence[Any]) -> Any:
 
 
 def some_rows_with_target(X: Any, y: Any, schema: Schema) -> tuple[Any, Any]:
-    """Drop rows without a target; raise an error if none is left. NOT PRIVATE.
+    """Drop rows without a target; raise an error if no row is left. NOT PRIVATE.
 
     Parameters
     ----------

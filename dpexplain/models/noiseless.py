@@ -188,7 +188,7 @@ class NoiselessModel(VersionedEstimator):
         Returns
         -------
         object
-            Explanation of the same type that the private model returns.
+            Explanation of the same type as the private model's.
         """
         check_is_fitted(self, "model_")
         return _renamed(self.model_.explain_global(), f"{type(self.estimator).__name__} (no noise)")
@@ -205,7 +205,7 @@ class NoiselessModel(VersionedEstimator):
         Returns
         -------
         object
-            Explanation of the same type that the private model returns.
+            Explanation of the same type as the private model's.
         """
         check_is_fitted(self, "model_")
         return self.model_.explain_local(X, samples_public=samples_public)

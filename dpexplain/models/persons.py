@@ -247,8 +247,8 @@ def _person_of_parts(cell: Any) -> str | None:
 def _plain_number(cell: Decimal | Fraction | np.longdouble) -> Any:
     """Convert a finite number to an int, a float or a fraction.
 
-    A number that is not whole becomes a float only if it equals the float, or equals the decimal
-    number that Python prints for the float. Otherwise, it becomes a fraction.
+    A number that is not whole becomes the nearest float only if it equals that float, or equals the
+    decimal number that Python prints for that float. Otherwise, it becomes a fraction.
     """
     if isinstance(cell, Decimal) and abs(cell.adjusted()) > 4000:
         raise ValueError("a number whose digits fill the memory")
@@ -266,7 +266,7 @@ def _number_of(text: str) -> Any:
     """Return the number in a string, the string itself, or None.
 
     The number is returned if it is written as a whole number (``"7"`` or ``"7.0"``), or exactly as
-    Python prints it. None is returned if the string is empty or a word that means empty.
+    Python prints it. None is returned if the string is empty or is a word that means empty.
     """
     if _WHOLE.fullmatch(text):
         return int(text.split(".")[0])

@@ -124,12 +124,12 @@ class PrivateEstimator(PrivateHooks):
         rows of a person may be in several parts.
 
         Files and streams are read once, in batches; untyped formats (CSV) are rejected. A query is
-        executed after the charge, because it may fail on a record. One small integer per
-        cell and one number per row are kept. Explainable boosting and linear models keep them in
+        executed after the charge, because it may fail on a record. One small integer per cell and
+        one number per row are kept. Explainable boosting and linear models keep these numbers in
         memory up to 1 GiB, and beyond that in a temporary file (in ``TMPDIR``); forests, boosted
         trees and DPBoost keep two bytes per cell in memory, and locally linear models four. Only
-        its owner can open the file, and it is deleted after the fit; if the system allows it, the
-        file has no name. Its content is as confidential as the rows.
+        the owner of the temporary file can open it, and it is deleted after the fit; if the system
+        allows this, the file has no name. Its content is as confidential as the rows.
 
         With a Dask client, the workers keep the records as these small integers. They need the same
         version of this library and are trusted as much as the process that runs the fit: records

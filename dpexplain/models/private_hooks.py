@@ -64,7 +64,7 @@ class PrivateHooks:
         return (note_of_unchecked(),)
 
     def _public_rows(self) -> int | None:
-        """Return the public number of rows; None if `n_public` counts persons."""
+        """Return the public number of rows; None if `n_public` counts people."""
         return self.n_public if self.max_rows_per_person is None else None
 
     def _coins(self) -> Coins:
@@ -121,7 +121,7 @@ class PrivateHooks:
 
     @abstractmethod
     def _mu(self) -> float | None:
-        """Return the Gaussian-DP parameter of the fit; None if it has none."""
+        """Return the Gaussian-DP parameter of the fit, or None if there is none."""
 
     def _epsilon_replaced(self) -> float:
         """Return the epsilon of the fit under replace-one adjacency."""

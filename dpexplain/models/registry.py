@@ -1,4 +1,4 @@
-"""Registry of the models; all code that lists models uses it.
+"""Registry of the models, used by all code that lists models.
 
 The registry determines:
 

@@ -158,7 +158,7 @@ def short(number: float) -> str:
 
 
 def short_list(values: tuple[Label, ...], n_shown: int = 6) -> str:
-    """Format the first entries of a list, followed by the number of further entries."""
+    """Format the first entries of a list, and say how many more there are."""
     shown = [repr(value) for value in values[:n_shown]]
     if len(values) > n_shown:
         shown.append(f"… {len(values) - n_shown} more")

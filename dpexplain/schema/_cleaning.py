@@ -76,7 +76,7 @@ def as_thousands(kind: str, thousands: object, decimal: str) -> str:
 
 
 def as_affixes(kind: str, affixes: object) -> tuple[str, ...]:
-    """Check the texts around numbers, and return them without duplicates.
+    """Check the texts that may surround numbers, and return them without duplicates.
 
     Raises
     ------

@@ -378,7 +378,7 @@ def _date(entry: Entry) -> Date:
 
 
 def _strftime(text: str) -> str:
-    """Convert a format such as DD.MM.YYYY to ``strftime`` notation, without a time."""
+    """Convert a format such as DD.MM.YYYY to ``strftime``, dropping any time of day."""
     if text.casefold() in SERIALS:
         return text.casefold()
     day = _TIME_WORDS.sub("", text)

@@ -56,7 +56,7 @@ def observed_fields(
 
 
 def named_columns(X: ArrayLike) -> dict[str, Column]:
-    """Return the columns of a table, keyed by name; those of an array are numbered.
+    """Return the columns of a table, keyed by name; array columns are numbered.
 
     Parameters
     ----------

@@ -62,8 +62,8 @@ class Numeric:
         (``10,45``) count as missing. If it is a period, read files with ``dtype=str``, as the
         command line does: pandas would read ``1.045`` as about one.
     affixes : str or sequence of str, default=()
-        Texts that may precede or follow the number in a cell, such as ``["kg", "%"]``. Only one
-        of them is removed, and nothing is converted.
+        Texts that may precede or follow the number in a cell, such as ``["kg", "%"]``. Only one of
+        them is removed, and the number is not converted.
     source : str, default=""
         Where the bounds come from, such as a page of the data dictionary, a law or a person.
 
@@ -120,15 +120,15 @@ class Date(Numeric):
 
     Cells are date objects from any library, or text that begins with a date in ISO format
     (``2024-01-31``, ``2024-01-31T08:30``) or in one of the formats in `format`. If a cell also has
-    a time of day, only its day is used, as written. Anything else counts as missing. Numbers are
+    a time of day, only the day is used, as written. Anything else counts as missing. Numbers are
     parsed as dates only if one of the formats consists only of digits, or is "excel". Read private
     files without ``parse_dates``: some readers convert a column only if every cell is a date, so a
-    single cell would affect how all others are read.
+    single cell would affect how all other cells are read.
 
     Parameters
     ----------
     low, high : str or datetime.date
-        First and last days, in ISO format. Days outside this period are clipped.
+        First and last day, in ISO format. Days outside this period are clipped.
     description : str, default=""
         What was recorded, and where the bounds come from.
     format : str or sequence of str, default=()

@@ -43,8 +43,8 @@ class FromInterpret:
         ----------
         model : InterpretML estimator or None, default=None
             Model whose parameters are the defaults for the parameters below. If it is fitted,
-            bounds, categories and classes that are still missing are taken from what it learned
-            from its data, with a warning.
+            bounds, categories and classes that are still missing are taken from what the model
+            learned from its data, with a warning.
         feature_names : sequence of str or None, default=None
             Names of the features, as in InterpretML.
         feature_types : sequence or None, default=None

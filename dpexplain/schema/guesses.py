@@ -105,7 +105,7 @@ def _only(text: str) -> Any:
 
 
 def first_texts(counts: Counter[str]) -> Counter[str]:
-    """Return the counts of the first 2,000 distinct cells."""
+    """Return the first 2,000 distinct cells, with their counts."""
     return Counter(dict(itertools.islice(counts.items(), _ENOUGH)))
 
 
@@ -216,7 +216,7 @@ def number_markers(
 
 
 def day_markers(days: NDArray[np.float64], counts: NDArray[np.int64]) -> list[float]:
-    """Return default days such as January 1 if unusually frequent or far from others.
+    """Return default days, such as January 1, that are frequent or far from others.
 
     Parameters
     ----------
@@ -280,7 +280,7 @@ def _extreme(values: NDArray[np.float64]) -> float | None:
 
 
 class NumberForm(NamedTuple):
-    """How the numbers of a column are written.
+    """How the numbers in a column are written.
 
     Parameters
     ----------
@@ -301,7 +301,7 @@ class NumberForm(NamedTuple):
 
 
 def number_form(counts: Counter[str]) -> NumberForm | None:
-    """Guess how the numbers of a column are written.
+    """Guess how the numbers in a column are written.
 
     Parameters
     ----------

@@ -196,7 +196,7 @@ def _add(found: Drafted, name: str, column: Column, *, has_names: bool) -> None:
 
 
 def _as_whole_numbers(plain: Feature, counts: Counter[str]) -> Feature:
-    """Return texts as whole numbers if nearly all of them are."""
+    """Draft a column of texts as whole numbers if nearly all texts are whole numbers."""
     if type(plain) is not Categorical or len(counts) <= _FEWEST_NUMBERS:
         return plain
     odd = sum(not text.lstrip("-").isdigit() for text in counts)

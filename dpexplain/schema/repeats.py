@@ -22,7 +22,7 @@ _MANY_ROWS = 100
 
 
 def of_rows_again(table: pd.DataFrame, y: Column | None, ids: Sequence[str]) -> Found:
-    """Report rows that repeat despite an ID, or that all repeat equally often.
+    """Report repeated rows if there is an ID column, or all rows repeat equally often.
 
     Parameters
     ----------
@@ -36,7 +36,8 @@ def of_rows_again(table: pd.DataFrame, y: Column | None, ids: Sequence[str]) -> 
     Returns
     -------
     list of (str, str, ndarray)
-        Problem, what a private fit does about it, and a mask of the rows that show it.
+        For each problem: its description, what a private fit does about it, and a mask of the
+        affected rows.
     """
     texts = [texts_of(table.iloc[:, place]) for place in range(table.shape[1])]
     if y is not None and len(outcome := texts_of(y)) == len(table):

@@ -65,7 +65,8 @@ class SchemaReport:
         -------
         DataFrame
             One row for each problem in each column: what a private fit does with the affected
-            cells, their number, the proportion of records that have them, and examples.
+            cells, the number of these cells, the proportion of records that have them, and
+            examples.
         """
         return pd.DataFrame(list(self.rows), columns=_COLUMNS)
 

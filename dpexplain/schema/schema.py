@@ -106,7 +106,7 @@ class Schema(FromInterpret):
         Parameters
         ----------
         path : str, Path or None, default=None
-            File to write; None only returns the text.
+            File to write; if None, the text is only returned.
 
         Returns
         -------
@@ -299,7 +299,7 @@ class Schema(FromInterpret):
         positive_share: float = 0.5,
         rows_per_person: int = 1,
     ) -> tuple[pd.DataFrame, pd.Series]:
-        """Draw stand-in records from this schema alone, to plan a fit.
+        """Draw stand-in records from this schema alone, for planning a fit.
 
         No data are read. Values are drawn uniformly from the public range or list of each feature,
         independently of other features. Real features are neither uniform nor independent, so
@@ -454,7 +454,7 @@ class Schema(FromInterpret):
 
     @classmethod
     def _observed(cls, X: ArrayLike, y: ArrayLike | None = None, *, task: Task = "auto") -> Schema:
-        """Draft a schema from data; the caller must warn and record the release."""
+        """Draft a schema from data; callers must issue a warning and record the release."""
         from dpexplain.schema.draft import observed_fields
 
         return cls(*observed_fields(X, y, task=task))

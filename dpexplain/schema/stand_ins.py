@@ -55,7 +55,7 @@ def simulated(
     Returns
     -------
     X : DataFrame of n rows
-        The features and, if the schema names one, the person column.
+        The features and, if the schema names a person column, that column.
     y : Series of shape (n,)
         The target.
     """
@@ -99,7 +99,7 @@ def _check_names(effects: Any, features: Mapping[str, Feature]) -> None:
 
 
 def _values(feature: Feature, n: int, rng: np.random.Generator) -> NDArray[Any]:
-    """Draw numbers from the public range, or indices of categories, uniformly."""
+    """Uniformly draw numbers from the public range, or indices of categories."""
     if isinstance(feature, Categorical):
         return rng.integers(len(feature.categories), size=n)
     if feature.step is None:
@@ -175,8 +175,8 @@ def class_chances(
     target : Classes
         Classes of the target.
     score : ndarray of shape (n,)
-        Score of each row. At score 0, three or more classes are equally likely, and the second of
-        two classes has the probability `positive_share`.
+        Score of each row. At score 0, three or more classes are equally likely; if there are two
+        classes, the second has the probability `positive_share`.
     positive_share : float
         Probability of the second of two classes at score 0; must be 0.5 for three or more classes.
 

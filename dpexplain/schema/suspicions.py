@@ -79,7 +79,8 @@ def of_feature(name: str, column: Column, feature: Feature) -> Found:
     Returns
     -------
     list of (str, str, ndarray)
-        Problem, what a private fit does about it, and a mask of the affected cells.
+        For each problem: its description, what a private fit does about it, and a mask of the
+        affected cells.
     """
     texts = texts_of(column)
     found = [*_constant(texts), *_numbers(column, feature), *_days(column, feature)]
@@ -112,8 +113,8 @@ def of_target(column: Column, target: Target) -> Found:
 def of_rows(features: Sequence[Column], y: Column | None) -> Found:
     """Report rows without any values if they make up more than 1% of all rows.
 
-    Lines of a text file that cannot be read become such rows; a few of them are normal at the end
-    of an export.
+    Unreadable lines of a text file become such rows; a few such rows are normal at the end of an
+    export.
 
     Parameters
     ----------
@@ -201,8 +202,8 @@ def of_copies(column: Column, feature: Feature, y: Column, target: Target) -> Fo
     """Report a feature that determines the target almost without error.
 
     Each bin of the feature (at most 100, of about 10 records or more) predicts its own majority
-    class or mean rank. The feature is reported if this leaves at most 2% of the errors, or of the
-    variance, that a single prediction for all records would leave.
+    class or mean rank. The feature is reported if these predictions leave at most 2% of the errors,
+    or of the variance, that a single prediction for all records would leave.
 
     Parameters
     ----------
@@ -303,7 +304,7 @@ def _numbers(column: Column, part: Feature | Target) -> Found:
 
 
 def _apart(values: NDArray[np.float64], counts: NDArray[np.intp]) -> list[float]:
-    """Return whichever of the two extreme numbers are frequent and far from the rest.
+    """Return those of the two extreme numbers that are frequent and far from the rest.
 
     Examples are a blood pressure of 0, and an age of 0 among adults.
     """

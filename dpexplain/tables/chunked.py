@@ -60,7 +60,7 @@ class ChunkedTable(ABC):
 
 
 def in_one_piece(chunks: Iterable[Chunk], names: Sequence[str]) -> Chunk:
-    """Join the chunks of a table in memory, leaving cells unchanged.
+    """Join the chunks of a table into one chunk in memory, leaving cells unchanged.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def in_one_piece(chunks: Iterable[Chunk], names: Sequence[str]) -> Chunk:
 
 
 def _joined(columns: Sequence[Any]) -> NDArray[Any]:
-    """Join columns into one array, which has dtype object if their types differ."""
+    """Join columns into one array, with dtype object if the types differ."""
     values = [values_of(column) for column in columns]
     kinds = {value.dtype for value in values}
     if len(kinds) == 1 and all(isinstance(value, np.ndarray) for value in values):

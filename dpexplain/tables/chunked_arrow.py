@@ -126,7 +126,7 @@ class ArrowTable(ChunkedTable):
         yield from self._frames(list(schema.feature_names))
 
     def in_memory(self, y: Any, columns: Sequence[str]) -> Chunk:
-        """Read some columns and the target of all files; cells keep their stored values."""
+        """Read some columns and the target from all files; cells keep their stored values."""
         return in_one_piece(map(features_and_target, self._frames([*columns, y])), columns)
 
     def _frames(self, names: list[str]) -> Iterator[pd.DataFrame]:
@@ -149,7 +149,7 @@ def _cannot_match(kind: Any, schema: Schema) -> bool:
 
 
 def _check_format(fragment: Any) -> None:
-    """Reject file formats whose types are inferred: one record could change a type."""
+    """Reject file formats with inferred types: one record could change a type."""
     found = getattr(getattr(fragment, "format", None), "default_extname", "parquet")
     if found not in _TYPED_FORMATS:
         raise TypeError(
@@ -234,7 +234,7 @@ def frame_of_batch(
     names : sequence of str
         Columns of the result.
     keys : mapping of str to object, default={}
-        Columns that are not in the batch, each with the value of all its cells.
+        Columns that are not in the batch, each with the one value that all its cells have.
 
     Returns
     -------

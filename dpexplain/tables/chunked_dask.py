@@ -26,7 +26,7 @@ class DaskTable(ChunkedTable):
     Attributes
     ----------
     client : distributed.Client or None
-        Client for the cluster, if there was one when the table was created.
+        Dask client of the cluster; None if there was no client when the table was created.
     on_cluster : bool
         Whether there is a client. If so, other processes read and store the chunks.
 
@@ -82,7 +82,7 @@ class DaskTable(ChunkedTable):
             )
 
     def pairs(self, y: Any, schema: Schema) -> list[Chunk]:
-        """Pair each delayed partition of the table with its partition of the target.
+        """Pair each delayed partition of the table with the matching target partition.
 
         Nothing is computed. If `y` is a name, the second element of each pair is that name.
         """
@@ -104,7 +104,7 @@ class DaskTable(ChunkedTable):
             yield split_chunk(table, target, schema)
 
     def rows(self, schema: Schema) -> Iterator[Any]:
-        """Compute the features of the partitions in order, and bring them to this process."""
+        """Compute the partitions' features in order, and load them into this process."""
         import dask
 
         X = self._collection.rechunk({1: -1}) if _is_array(self._collection, 2) else None

@@ -6,7 +6,7 @@ the batches declares one type for each column, and missing cells are stored sepa
 is read independently.
 
 Nothing is executed before the ledger is charged, because a query may fail on a record (for example,
-when casting text to a number). The object itself must therefore declare its column names.
+when casting text to a number). The stream or query itself must therefore declare its column names.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ def _column_names(X: Any) -> list[str]:
 
 
 def _resolved_names(X: Any) -> list[str]:
-    """Return the column names of a lazy query; an error names only its type."""
+    """Return the column names of a lazy query; report only the type of any error."""
     try:
         return [str(name) for name in X.collect_schema().names()]
     except Exception as error:

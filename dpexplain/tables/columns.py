@@ -253,7 +253,7 @@ def _named(names: list[str], others: Sequence[str] = (), n_shown: int = 8) -> st
 
 
 def one_column(y: ArrayLike) -> Column:
-    """Return a target as one column; it may be given as a table with one column."""
+    """Return a target as one column; the target may be a table with one column."""
     if isinstance(y, pd.DataFrame) and y.shape[1] == 1:
         return y.iloc[:, 0]
     if isinstance(y, np.ndarray) and y.ndim == 2 and y.shape[1] == 1:

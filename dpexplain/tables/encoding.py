@@ -6,7 +6,7 @@ cells are encoded, would reveal one record. Errors are raised only for the names
 columns, which are public.
 
 This does not cover earlier steps: if a CSV reader parses a file as a whole, one line can change how
-others are parsed. :func:`dpexplain.tables.read_texts` reads each line independently, as text.
+other lines are parsed. :func:`dpexplain.tables.read_texts` reads each line independently, as text.
 """
 
 from __future__ import annotations

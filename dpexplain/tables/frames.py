@@ -2,8 +2,9 @@
 
 Cells are converted without changes. If a column has empty cells, each cell is converted separately.
 If the other library converted such a column to pandas, integers would become floats, so one record
-would change how others are read. A cell that the library cannot convert to a Python object (a date
-after the year 9999, bytes that are not text) raises no error and is neither a number nor a string.
+would change how other records are read. A cell that the library cannot convert to a Python object
+(a date after the year 9999, bytes that are not text) raises no error and is neither a number nor a
+string.
 
 For such a cell, polars panics: it prints a message and raises an exception that is not an
 `Exception`. Catching it would not suppress the message, so polars is never asked for such a cell.
@@ -207,7 +208,7 @@ def _decoded(cell: bytes | None) -> object:
 
 
 def _in_arrow(column: Any) -> Any:
-    """Convert a polars column to Arrow, which does not panic, if pyarrow is installed."""
+    """Convert a polars column to Arrow if pyarrow is installed, to avoid panics."""
     import narwhals as nw
 
     try:

@@ -1,4 +1,4 @@
-"""Person IDs of table rows, given as a column of the table or separately."""
+"""Person IDs of table rows, given as a column of the table or as separate values."""
 
 from __future__ import annotations
 

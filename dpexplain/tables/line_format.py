@@ -48,7 +48,7 @@ ENCODINGS: Final = frozenset(
 
 @dataclass(frozen=True)
 class LineFormat:
-    r"""Format of a text file: its cells, and the lines that name its columns.
+    r"""Format of a text file: separator, encoding and the lines with column names.
 
     Parameters
     ----------
@@ -61,15 +61,15 @@ class LineFormat:
         "utf-8". For UTF-16 without that mark, pass "utf-16-le" or "utf-16-be".
     header : int or str, default=1
         Number of the line with the column names, counting from 1, or the first and the last such
-        line: "1-2" joins names in two lines. Any lines before them are skipped. All lines up to the
-        last one with names are public.
+        line: "1-2" joins names in two lines. Any lines before the names are skipped. All lines up
+        to the last one with names are public.
 
     Raises
     ------
     ValueError
         If the separator is not a single ASCII character, or is a quote, a line ending or a null
         character; if the encoding is not supported (such as Shift JIS or EBCDIC); or if `header` is
-        not a line number or two of them.
+        neither a line number nor a range such as "1-2".
 
     Examples
     --------
@@ -190,7 +190,7 @@ class Header(NamedTuple):
 def read_header(file: IO[bytes], form: LineFormat) -> Header:
     """Read the header of a file, and move to the first record.
 
-    An error may quote these lines, because they are public.
+    Error messages may quote the header lines, because these lines are public.
 
     Parameters
     ----------
@@ -252,7 +252,7 @@ def _line(file: IO[bytes], form: LineFormat) -> bytes:
 
 
 def _joined(lines: Sequence[Sequence[str]]) -> list[str]:
-    """Join the names of several lines; empty cells above names are merged cells."""
+    """Join names given in several lines; empty cells above names are merged cells."""
     filled = [*map(_filled, lines[:-1]), [cell.strip() for cell in lines[-1]]]
     return [" ".join(dict.fromkeys(filter(None, parts))) for parts in zip(*filled, strict=True)]
 
@@ -265,7 +265,7 @@ def _filled(cells: Sequence[str]) -> Iterator[str]:
 
 
 def _distinct(names: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
-    """Make names distinct as pandas does, and return notes on those that changed."""
+    """Make names distinct as pandas does, and return notes on changed names."""
     taken = {name for name in names if name}
     found: list[str] = []
     notes = []

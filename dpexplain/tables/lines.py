@@ -86,7 +86,7 @@ def read_guessed(path: str | PathLike[str], form: LineFormat | None = None) -> p
     Returns
     -------
     DataFrame
-        One row per line after the header; for the names of columns, see `read_texts`.
+        One row per line after the header; columns are named as in `read_texts`.
 
     Raises
     ------
@@ -176,7 +176,7 @@ def _whole_lines(file: IO[bytes], newline: bytes) -> Iterator[bytes]:
 
 
 def _after_last(block: bytes, newline: bytes) -> int:
-    """Return where the text after the last newline begins; 0 if there is none."""
+    """Return where the text after the last newline begins; 0 if there is no newline."""
     place = block.rfind(newline)
     while place % len(newline) and place >= 0:  # two bytes that belong to two characters
         place = block.rfind(newline, 0, place + 1)

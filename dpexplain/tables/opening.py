@@ -53,7 +53,7 @@ def chunked_table(X: Any) -> ChunkedTable:
 
 
 def chunks_of_rows(X: Any, schema: Schema) -> Iterator[Any]:
-    """Yield the features of a table in chunks, to predict or to explain its rows.
+    """Yield the features of a table in chunks, for predicting or explaining its rows.
 
     Parameters
     ----------
@@ -64,8 +64,8 @@ def chunks_of_rows(X: Any, schema: Schema) -> Iterator[Any]:
     Yields
     ------
     DataFrame or ndarray of shape (n, n_features)
-        The next rows, in order. The first chunk is empty, so that there is one even if the table
-        has no rows.
+        The next rows, in order. The first chunk is empty, so that there is at least one chunk even
+        if the table has no rows.
 
     Raises
     ------

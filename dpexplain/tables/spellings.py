@@ -201,7 +201,7 @@ def _day(cell: object, *, forms: Sequence[DayFormat], serial: str, last_year: in
 
 
 def _serial_day(cell: object, kind: str) -> float:
-    """Return the day of a serial number; a time of day, in its decimals, is ignored."""
+    """Return the day of a serial number; the decimals (a time of day) are ignored."""
     number = cell_number(cell)
     if np.isnan(number) and isinstance(cell, str) and _SERIAL.fullmatch(str.strip(cell)):
         number = cell_number(str.strip(cell).replace(",", "."))

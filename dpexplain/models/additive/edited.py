@@ -34,8 +34,8 @@ class Released:
     intercept : float or None
         Released intercept; None if edits did not change it.
     pairs : tuple of (ndarray of shape (n_rows, n_columns) or None), default=()
-        Released contributions of each pair; None if the pair was not edited. Empty in a model that
-        was saved before pairs could be edited.
+        Released contributions of each pair; None if the pair was not edited. Empty for a model
+        saved by an earlier version, in which pairs could not be edited.
     """
 
     curves: tuple[NDArray[np.float64] | None, ...]
@@ -45,14 +45,15 @@ class Released:
 
 @dataclass(frozen=True, eq=False)
 class Edited:
-    """Edits to a model, and its scores before these edits.
+    """Edits to a model, and the scores of the model before these edits.
 
     Attributes
     ----------
     records : tuple of EditRecord
-        The edits in the order in which they were made.
+        The edits, in the order in which they were made.
     released : dict of str to Released
-        Score of each class before the edits; for a model with one score, the only key is "".
+        Score of each class before the edits, keyed by class; for a model with one score, the only
+        key is "".
     """
 
     records: tuple[EditRecord, ...]

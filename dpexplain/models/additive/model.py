@@ -65,7 +65,7 @@ Floats: TypeAlias = NDArray[np.float64]
 
 
 class AdditiveModel(VersionedEstimator):
-    """Base class for additive models, which implements prediction and explanation."""
+    """Base class for additive models; implements prediction and explanation."""
 
     schema_: Schema
     guarantee_: Guarantee
@@ -104,8 +104,8 @@ class AdditiveModel(VersionedEstimator):
         Parameters
         ----------
         effect : bool, default=True
-            Whether to estimate the effects in the population, if the model supports it. This takes
-            a second or more; an explanation without these estimates is much faster.
+            Whether to estimate the effects in the population, if the model supports it. Estimating
+            them takes a second or more; without the estimates, this method is much faster.
 
         Returns
         -------
@@ -149,8 +149,8 @@ class AdditiveModel(VersionedEstimator):
         AdditiveModel
             A fitted model of the same class, marked as edited. Its predictions match the
             explanation bit for bit if this computer rounds in the same way as the one on which the
-            explanation was made. It shares the ledger of this model, but nothing is charged.
-            Calling ``fit`` again discards the edits.
+            explanation was made. The copy shares the ledger of this model, but nothing is charged.
+            Calling ``fit`` on the copy discards the edits.
 
         Raises
         ------
@@ -245,7 +245,7 @@ class AdditiveModel(VersionedEstimator):
     def term_importances(self, importance_type: str = "avg_weight") -> NDArray[np.float64]:
         """Return the importance of each term, in the order of `term_names_`.
 
-        ``explain_global().ranking()`` also says which of them rise above the noise.
+        ``explain_global().ranking()`` also says which terms rise above the noise.
 
         Parameters
         ----------
@@ -374,11 +374,11 @@ class AdditiveModel(VersionedEstimator):
         )
 
     def _alarms(self) -> tuple[str, ...]:
-        """Return the alarms of the health check; empty for models without one."""
+        """Return the alarms of the health check; empty for a model without a health check."""
         return ()
 
     def _noise_draws(self) -> tuple[NoiseDraws, ...]:
-        """Return the simulated errors of each score; empty if there are none."""
+        """Return the simulated errors of each score; empty if none were simulated."""
         return ()
 
     @cached_property
@@ -398,7 +398,7 @@ class AdditiveModel(VersionedEstimator):
             return tuple(term_effect(draws, sizes) for draws in self._effect_draws())
 
     def _noise_of(self, of_class: str) -> TermNoise | None:
-        """Return the noise of one score; `of_class` is "" if the model has only one."""
+        """Return the noise of one score; `of_class` is "" if the model has only one score."""
         place = (self._class_names() or ()).index(of_class) if of_class else 0
         return self._noise[place] if self._noise else None
 

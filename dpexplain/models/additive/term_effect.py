@@ -32,7 +32,7 @@ class TermEffect:
     intercept : float
         Estimated intercept.
     joint : NoiseModel
-        Joint posterior errors of all bins and the intercept.
+        Joint posterior errors of all bins and of the intercept.
     factors : ndarray of shape (n_terms,)
         Half-width of each term's simultaneous band, in standard deviations.
     """

@@ -20,7 +20,7 @@ _PARTS = {"noise_std": "privacy", "structure_std": "structure", "sampling_std": 
 
 @dataclass(frozen=True, eq=False)
 class TermNoise:
-    """Errors in all terms: their standard deviations by source and joint distribution.
+    """Errors in all terms: standard deviations by source, and a joint distribution.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ def with_pairs(
 ) -> dict[str, FloatArray]:
     """Add the noise of pairs to the noise fields of a local explanation.
 
-    The noise of the pairs is independent of the noise of the curves, because it was drawn for
+    The noise of the pairs is independent of the noise of the curves, because the two were drawn for
     separate releases.
 
     Parameters

@@ -35,7 +35,7 @@ class AdditiveTerms:
     monotone : tuple of {"increasing", "decreasing", None}, one per feature
         Direction that the fit imposed on each curve; None if it imposed none.
     bag_std : tuple of ndarray, shaped like `scores`, or None
-        Standard deviation of each score between bags; the score itself is the mean over the bags.
+        Standard deviation of each score across bags; the score itself is the mean over the bags.
         The attribute is None if there is only one bag.
     pairs : tuple of PairTable, default=()
         Scores of pairs of features, which are added to the scores of the features.
@@ -53,7 +53,7 @@ class AdditiveTerms:
 
     @property
     def names(self) -> list[str]:
-        """Names of the features, followed by those of the pairs."""
+        """Names of the features, followed by the names of the pairs."""
         names = [bins.name for bins in self.bins]
         return [*names, *(pair.name(names) for pair in self.pairs)]
 

@@ -308,8 +308,8 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
     def _counts_of_classes(self, firsts: Sequence[FloatArray]) -> tuple[LaplaceCount, ...]:
         """Return the noisy number of records in each class.
 
-        In the first tree, all weights are one half, so the weights of the records with a given
-        sign, summed over all leaves, equal half the number of these records.
+        In the first tree, all weights are one half, so the weights of the records of a given sign,
+        summed over all leaves, equal half the number of these records.
         """
         n_leaves = 2**self.depth
         both = [first.sum(axis=0) for first in firsts]
@@ -330,8 +330,9 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
     ) -> tuple[Trees, FloatArray, FloatArray]:
         """Grow the boosted trees of one score.
 
-        Returns the trees, noisy leaf counts, and the noisy weights in the leaves of the first tree,
-        of shape (n_leaves, 2), or an empty array if they are not released.
+        Returns the trees, the noisy leaf counts, and the noisy weights in the leaves of the first
+        tree. The array of weights has shape (n_leaves, 2), or is empty if the weights are not
+        released.
         """
         score = np.zeros(len(sign))
         splits, values, total = [], [], 1.0

@@ -270,7 +270,7 @@ def _grow_one(
     t: int,
     mechanism: Mechanism,
 ) -> tuple[Integers, FloatArray]:
-    """Grow one tree on the records whose node index `place` is nonnegative."""
+    """Grow one tree on the records whose node index (`place`) is nonnegative."""
     tree = np.zeros(2**plan.depth - 1, dtype=np.int64)
     with mechanism.phase(plan.split_phase(t, len(candidates))):
         for level in range(plan.depth):

@@ -151,9 +151,9 @@ class DPBoostClassifier(_DPBoost, AdditiveClassifier):
     n_trees : int, default=50
         Number of trees per score.
     trees_per_ensemble : int, default=50
-        Number of trees in an ensemble. They use disjoint records, so each of them has the full
-        budget of the ensemble. Ensembles share the budget of the fit, and each can use all
-        records. Ignored by the variant "seq".
+        Number of trees in an ensemble. The trees of an ensemble use disjoint records, so each tree
+        has the full budget of the ensemble. Ensembles share the budget of the fit, and each can use
+        all records. Ignored by the variant "seq".
     depth : int, default=6
         Number of levels of splits, from 1 to 10.
     max_bins : int, default=32
@@ -310,9 +310,9 @@ class DPBoostRegressor(_DPBoost, AdditiveRegressor):
     n_trees : int, default=50
         Number of trees.
     trees_per_ensemble : int, default=50
-        Number of trees in an ensemble. They use disjoint records, so each of them has the full
-        budget of the ensemble. Ensembles share the budget of the fit, and each can use all
-        records. Ignored by the variant "seq".
+        Number of trees in an ensemble. The trees of an ensemble use disjoint records, so each tree
+        has the full budget of the ensemble. Ensembles share the budget of the fit, and each can use
+        all records. Ignored by the variant "seq".
     depth : int, default=6
         Number of levels of splits, from 1 to 10.
     max_bins : int, default=32

@@ -45,7 +45,7 @@ def second_moments(cells, start, coordinate, value, n_coordinates):  # type: ign
     coordinate : ndarray of shape (n_bins,), dtype int64
         Index of the coordinate of each bin, at least 1; indices increase from feature to feature.
     value : ndarray of shape (n_bins,), dtype int64
-        Value of this coordinate in steps, at most `VALUE_STEPS` in absolute value.
+        Value of each bin's coordinate in steps, at most `VALUE_STEPS` in absolute value.
     n_coordinates : int
         Number of coordinates, including the constant (coordinate 0).
 

@@ -29,9 +29,9 @@ class Design:
 
     A numeric feature has one coordinate, scaled to ``[-1, 1]``, and a separate coordinate for
     missing values. A categorical feature has one coordinate for each category, one for other
-    categories and one for missing values; the one that applies to a record is 1, and the others are
-    0. Coordinate 0 is the constant 1. So at most ``n_features + 1`` coordinates of a record are
-    nonzero, and none of them exceeds 1 in absolute value.
+    categories and one for missing values; the coordinate that applies to a record is 1, and the
+    others are 0. Coordinate 0 is the constant 1. So at most ``n_features + 1`` coordinates of a
+    record are nonzero, and none of them exceeds 1 in absolute value.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class Design:
     coordinate : ndarray of shape (n_all_bins,), dtype int64
         Index of the coordinate of each bin.
     value : ndarray of shape (n_all_bins,), dtype int64
-        Value of this coordinate for the records in the bin, in steps of ``1 / VALUE_STEPS``.
+        Value of the bin's coordinate for the records in the bin, in steps of ``1 / VALUE_STEPS``.
     n_coordinates : int
         Number of coordinates, including the constant.
     together : ndarray of shape (n_coordinates, n_coordinates), dtype bool

@@ -148,7 +148,8 @@ class LinearFit:
         Standard deviation of the noise in `n_samples`.
     class_sums : ndarray of shape (n_scores,) or None
         Noisy sum of the residuals for each score at the start, when all classes have the same
-        probability, divided by the factor by which residuals are clipped; None for a regression.
+        probability, divided by the factor by which clipping reduces the residuals; None for a
+        regression.
     """
 
     bins: tuple[FeatureBins, ...]
@@ -178,9 +179,9 @@ def _inverse(moments: FloatArray, ridge: float) -> FloatArray:
 class _Records:
     """Binned records with their targets, in chunks; close them after the fit.
 
-    A table in memory is one chunk. Other tables are read once and kept as small integers, which
-    are stored in a temporary file if they exceed the limit of `Scratch`. Answers are exact sums
-    over the chunks.
+    A table in memory is one chunk. Other tables are read once and kept as small integers, which are
+    stored in a temporary file if they exceed the limit of `Scratch`. Queries are answered with
+    exact sums over the chunks.
     """
 
     def __init__(self, X: Any, y: Any, schema: Schema, objective: Objective) -> None:

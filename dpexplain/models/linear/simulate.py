@@ -107,7 +107,7 @@ def _as_draws(
 def _of_bins(fit: LinearFit, terms: AdditiveTerms, errors: FloatArray) -> FloatArray:
     """Return the errors of all bins and the intercept, one row per draw.
 
-    The errors of the bins of each feature are centered.
+    Within each feature, the errors of the bins are centered.
     """
     intercept = errors[:, 0].copy()
     parts = []

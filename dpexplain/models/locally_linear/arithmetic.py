@@ -1,10 +1,10 @@
 """Exact integer matrix products in float64.
 
-A floating-point product over a batch rounds the terms of one record differently when another
-record is removed, so its sensitivity exceeds the clip. Here every operand is an integer held in
-float64, small enough that no partial sum exceeds 2**53. Products and sums are then exact: in any
-order, on any number of threads, with or without fused multiply-add. Only elementwise arithmetic
-on a record's own numbers remains in floating point.
+A floating-point product over a batch rounds the terms of one record differently when another record
+is removed, so the sensitivity of the product exceeds the clip. Here every operand is an integer
+held in float64, small enough that no partial sum exceeds 2**53. Products and sums are then exact:
+in any order, on any number of threads, with or without fused multiply-add. Only elementwise
+arithmetic on a record's own numbers remains in floating point.
 
 Bits are allotted as follows, with P features per record (including the constant):
 

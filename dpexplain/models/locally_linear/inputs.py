@@ -37,7 +37,7 @@ def preparation_of(
     ----------
     schema : Schema
     per_image : bool
-        Whether each record is centered and divided by its norm, as is done for grids.
+        Whether each record is centered and divided by its norm, as for grids.
     scale : float
         Factor by which all inputs are multiplied.
     centre : float, default=0.5
@@ -148,7 +148,7 @@ def features_of(X: Any, schema: Schema, preparation: InputPreparation, basis: Ba
 
 
 def _input_steps(X: Any, schema: Schema, preparation: InputPreparation) -> Floats:
-    """Return unscaled inputs in integer steps of ``2**-20``."""
+    """Return the unscaled inputs as integer multiples of ``2**-20``."""
     plain = replace(preparation, per_record="none", scale=1.0)
     values = plain.of_columns(list(encoded_columns(X, schema)))
     if preparation.per_record != "none":

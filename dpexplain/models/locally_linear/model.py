@@ -115,7 +115,7 @@ class LocallyLinearModel(ClassifierMixin, VersionedEstimator):
         )
 
     def _further_settings(self) -> dict[str, Any]:
-        """Return the recipe settings that only this kind of estimator has."""
+        """Return the recipe settings that are specific to this kind of estimator."""
         return {}
 
     # Training.

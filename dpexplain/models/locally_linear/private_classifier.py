@@ -139,7 +139,7 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
         guarantee protects people instead of rows, and the noise is proportional to this number.
         The rows of a person are sampled together. If None, every row counts as a separate person.
     progress : callable or None, default=None
-        Called as ``progress(steps_done, n_steps)``; both are public.
+        Called as ``progress(steps_done, n_steps)``; both numbers are public.
 
     Attributes
     ----------

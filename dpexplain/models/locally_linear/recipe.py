@@ -45,9 +45,8 @@ class Recipe:
         Number of epochs: steps times the sampling probability.
     learning_rate : float
     stepped : bool
-        Whether the learning rate falls by a fifth every five epochs, and Adam's moments are reset
-        at the same time, as in Harder et al. (2020). Otherwise, the learning rate falls linearly to
-        zero.
+        Whether, every five epochs, the learning rate falls by a fifth and Adam's moments are reset,
+        as in Harder et al. (2020). Otherwise, the learning rate falls linearly to zero.
     start_share : float
         Range of the random initial weights, relative to the range in the experiments of Harder et
         al. (2020).

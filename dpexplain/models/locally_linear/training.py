@@ -115,7 +115,7 @@ def train_private(
     reset_every : int or None
         Number of steps after which Adam's moments are reset.
     n_before : int, default=0
-        Number of earlier steps, which `progress` also counts.
+        Number of earlier steps, which are included in the progress reports.
     progress : callable or None
 
     Returns

@@ -57,7 +57,7 @@ class DPRandomForestClassifier(PrivateTrees, AdditiveClassifier):
     leaf_budget : {"parallel", "paper"}, default="parallel"
         Division of a tree's budget among its leaves. "parallel": every leaf uses the whole budget,
         because a record is in only one leaf of each tree. "paper": the leaves share the budget, as
-        in the comparison in [2]_; this wastes most of it.
+        in the comparison in [2]_; this wastes most of the budget.
     adjacency : {"add_remove", "replace"}, default="add_remove"
         Definition of neighboring data sets: one record is added or removed, or one record is
         replaced.

@@ -66,7 +66,7 @@ class Candidates:
         return np.asarray(below[:, at + self.high + 1] - below[:, at + self.low])
 
     def at_random(self, n: int, rng: np.random.Generator) -> Integers:
-        """Draw the indices of n random splits: first a feature, then one of its splits."""
+        """Draw n random splits, as indices: for each, a feature, then one of its splits."""
         first = np.searchsorted(self.feature, np.arange(self.feature[-1] + 2))
         chosen = rng.integers(0, self.feature[-1] + 1, n)
         return np.asarray(rng.integers(first[chosen], first[chosen + 1]), dtype=np.int64)

@@ -32,7 +32,7 @@ class Ways:
     feature : ndarray of shape (n_leaves, depth), dtype int64
         Distinct features on the path to each leaf; -1 in unused positions.
     share : ndarray of shape (n_leaves, depth)
-        Proportion of records whose bin of this feature leads to the leaf.
+        For each of these features, proportion of records whose bin leads to the leaf.
     inside : ndarray of shape (n_leaves, depth, n_bins), dtype uint8
         1 for bins that lead to the leaf, else 0.
     values : ndarray of shape (n_leaves, n_scores)

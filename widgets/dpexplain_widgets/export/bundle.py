@@ -58,8 +58,8 @@ def bundle(entry: str, without: tuple[str, ...] = ()) -> str:
         File name in any folder of modules, such as ``"explorer.js"``. Its default export, if
         any, is the default export of the result.
     without : tuple of str, default=()
-        Names to omit, together with all modules that only they need. Every line that contains
-        such a name is removed.
+        Names to omit, together with all modules that are needed only for these names. Every line
+        that contains such a name is removed.
 
     Returns
     -------
@@ -162,7 +162,7 @@ def _sources_in_order(entry: str, without: tuple[str, ...]) -> dict[str, str]:
 
 
 def _without_names(source: str, names: tuple[str, ...]) -> str:
-    """Drop the lines of a module that contain any of these names."""
+    """Drop the lines of a module that contain any of the given names."""
     for name in names:
         source = re.sub(rf"^.*\b{name}\b.*\n", "", source, flags=re.MULTILINE)
     return source

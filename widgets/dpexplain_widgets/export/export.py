@@ -99,7 +99,7 @@ def _without_kernel(state: dict[str, Any]) -> dict[str, Any]:
 
 
 def _without_sums(payload: dict[str, Any]) -> dict[str, Any]:
-    """Drop data that are needed only for edits, to make the page smaller."""
+    """Drop data needed only for edits, to make the page smaller."""
     unread = dict.fromkeys(("recovered", "stretch", "corrected_importance"))
 
     def lighter(fit: dict[str, Any]) -> dict[str, Any]:
@@ -178,7 +178,7 @@ def _releasable_models(sources: dict[str, Any]) -> dict[str, Any]:
 
 
 def _carry_over(view: ViewState, smaller: ViewState) -> None:
-    """Copy what is selected in a view to the view rebuilt from it, where possible."""
+    """Copy the choices made in a view to the view rebuilt from it, where possible."""
     for name in _CARRIED:
         with contextlib.suppress(traitlets.TraitError):
             setattr(smaller, name, getattr(view, name))
@@ -266,7 +266,7 @@ def _notes(
 
 
 def _paper_trail(source: Any) -> str:
-    """List the edits stored in explanations, each with its reason and effect."""
+    """List the edits stored in the explanations, each with its reason and effect."""
     explanations = source.values() if isinstance(source, dict) else [source]
     kinds = GlobalExplanation | MulticlassExplanation
     edited = [each for each in explanations if isinstance(each, kinds)]

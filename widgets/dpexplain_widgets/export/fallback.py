@@ -55,7 +55,7 @@ def still_bundle(
 
 
 def beside_view(still: Mapping[str, str], name: str) -> dict[str, str]:
-    """Mark static output, so that the view can hide it while the view is running.
+    """Mark static output, so that a running view can hide it.
 
     Parameters
     ----------

@@ -38,8 +38,8 @@ def figure_file(view: ViewState, what: str, ending: str) -> bytes:
     Parameters
     ----------
     view : View
-        View whose choices determine the fit and the term. If it shows the reference, so do the
-        figures for importances and for all epsilons.
+        View whose choices determine the fit and the term. If the view shows the reference, so do
+        the figures for importances and for all epsilons.
     what : {"shape", "importance", "epsilons", "metric"}
         What to draw: the shape of the selected term, the importances of all terms, the shape of
         the selected term at every epsilon, or a metric at every epsilon.
@@ -55,8 +55,8 @@ def figure_file(view: ViewState, what: str, ending: str) -> bytes:
     Raises
     ------
     ValueError
-        If the source of the view cannot be drawn, if it lacks the data for the figure, or if `what`
-        is not one of the figures.
+        If the source of the view cannot be drawn, if the source lacks the data for the figure, or
+        if `what` is not one of the figures.
     """
     from matplotlib import rc_context
     from matplotlib.backends.backend_agg import FigureCanvasAgg

@@ -46,7 +46,7 @@ def shown_as() -> Literal["widget", "page"]:
 
 
 def framed(page: str, still: Mapping[str, str]) -> dict[str, str]:
-    """Put a page into static output, in front of the picture and the table.
+    """Put a page into static output, before the picture and the table.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def framed(page: str, still: Mapping[str, str]) -> dict[str, str]:
         A page that contains everything it needs.
     still : mapping
         Output by MIME type, with the picture and the table as ``text/html``. They are visible only
-        if the viewer removes the page.
+        if the notebook viewer removes the page.
 
     Returns
     -------
@@ -75,12 +75,12 @@ def framed(page: str, still: Mapping[str, str]) -> dict[str, str]:
 
 
 def without_page(reason: str, still: Mapping[str, str]) -> dict[str, str]:
-    """Add to static output the reason why there is no page.
+    """Explain in static output why there is no page.
 
     Parameters
     ----------
     reason : str
-        A sentence that says what must not be released, and what to do.
+        A sentence that says what must not be released, and what the user can do.
     still : mapping
         Output by MIME type.
 

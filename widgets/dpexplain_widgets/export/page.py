@@ -102,7 +102,7 @@ def offline_page(
     width : int or None, default=None
         Width of the views in pixels; None means the width of the window.
     view_script : str or None, default=None
-        JavaScript module of the view; None means that of the Explorer.
+        JavaScript module of the view; None means the module of the Explorer.
     without_styles : tuple of str, default=()
         Names of style files that the view does not need.
     warning : str, default=""

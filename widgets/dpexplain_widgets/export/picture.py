@@ -289,7 +289,7 @@ def _ends(
 
 
 def _limits(values: Sequence[float], half: Sequence[float]) -> tuple[float, float]:
-    """Return the range of the axis; the band may widen it only to a limited extent."""
+    """Return the limits of the axis; the noise band widens them only within bounds."""
     low, high = min(0.0, *values), max(0.0, *values)
     room = (high - low) / 2 or 1.0
     bottom = min(v - h for v, h in zip(values, half, strict=True))
@@ -300,7 +300,7 @@ def _limits(values: Sequence[float], half: Sequence[float]) -> tuple[float, floa
 def _places(edges: Sequence[float] | None, n_bins: int) -> list[float]:
     """Return the horizontal positions of bin edges.
 
-    Bins have equal widths if they have no edges, or if many of them would be too narrow.
+    All bins have equal widths if they have no edges, or if many of them would be too narrow.
     """
     room = WIDTH - 10 - _SHAPE
     if edges is not None:

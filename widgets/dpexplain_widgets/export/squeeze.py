@@ -1,4 +1,4 @@
-"""Shorten JavaScript for pages: remove whitespace and comments; shorten names."""
+"""Shorten JavaScript for pages: remove whitespace and comments, and shorten names."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def squeezed(script: str, names: Iterable[str]) -> str:
     """Remove comments and whitespace from a script, and shorten names.
 
     The given names and the names of local variables are shortened. Each of them is shortened
-    everywhere or nowhere, so scopes stay as they were. Names that may also be the key of an object,
-    a property in short form or a method are kept.
+    everywhere or nowhere, so scopes stay as they were. Names that may also be object keys,
+    shorthand properties or methods are kept.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def squeezed(script: str, names: Iterable[str]) -> str:
     Returns
     -------
     str
-        A script that does the same.
+        A shorter script that does the same.
     """
     tokens = list(_tokens(script))
     short = _short_names(tokens, frozenset(names) | (_variables(tokens) - _OF_BROWSER))

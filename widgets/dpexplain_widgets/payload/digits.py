@@ -17,9 +17,9 @@ _INDEX = re.compile(r"0|[1-9]\d*")  # a browser reads such keys first
 def streamed(value: Any, marks: Sequence[str]) -> tuple[Any, dict[str, list[str]]]:
     """Move lists of integers out of JSON values into streams of digits.
 
-    The lowest digits of all lists are stored together, as are the next ones, and so on. The
-    lowest digits look random and higher ones are nearly all zero, so separate streams compress
-    better than whole numbers.
+    The lowest digits of all lists are stored together, as are the next ones, and so on. The lowest
+    digits look random, and higher digits are nearly all zero, so separate streams compress better
+    than whole numbers.
 
     Parameters
     ----------
@@ -34,8 +34,8 @@ def streamed(value: Any, marks: Sequence[str]) -> tuple[Any, dict[str, list[str]
     value : object
         The values, with ``{mark: [first, n_integers, n_digits]}`` in place of each list.
     streams : dict
-        By mark, a string for each digit, lowest first. Lists follow each other in the order in
-        which a browser reads them.
+        For each mark, strings of digits: one string for each digit position, lowest first. Lists
+        follow each other in the order in which a browser reads them.
     """
     streams: dict[str, list[list[str]]] = {mark: [] for mark in marks}
 
@@ -62,7 +62,7 @@ def _place(name: str) -> float:
 
 
 def _digits(steps: Sequence[int]) -> list[str]:
-    """Return a string for each digit; the lowest digit also encodes the sign."""
+    """Return a string for each digit position; the lowest digit also encodes the sign."""
     texts = ["".join(LETTERS[2 * (abs(step) % LOWEST) + (step < 0)] for step in steps)]
     rest = [abs(step) // LOWEST for step in steps]
     while any(rest):

@@ -105,7 +105,7 @@ def _samples_outline(samples: Any, public: bool) -> dict[str, Any] | None:
 
 
 def _readings(bank: FilterBank) -> list[dict[str, Any]] | None:
-    """Return the rules that convert model inputs back to column values.
+    """Return the rules for converting model inputs back to column values.
 
     The rules follow from public bounds. The result is None if the preparation of the inputs is
     unknown, if the inputs form a grid, as in an image, or if each record was normalized, so that

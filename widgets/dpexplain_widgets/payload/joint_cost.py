@@ -19,7 +19,7 @@ def together_words(payloads: Sequence[Mapping[str, Any]]) -> str:
     Parameters
     ----------
     payloads : sequence of mapping
-        Payloads of the models; their references are not counted.
+        Payloads of the models; the reference models in them are not counted.
 
     Returns
     -------

@@ -211,7 +211,7 @@ def _ratio_steps(value: float) -> int:
 
 
 def _differences(steps: Sequence[int]) -> list[int]:
-    """Return the first step, then the differences between consecutive steps."""
+    """Return the first number, then the differences between consecutive numbers."""
     return [steps[0], *(after - before for before, after in itertools.pairwise(steps))]
 
 

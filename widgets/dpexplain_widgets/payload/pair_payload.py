@@ -81,10 +81,10 @@ def pair_fits(explanation: GlobalExplanation, pairs: Pairs) -> list[dict[str, An
     -------
     list of dict
         A dictionary for each pair, with the keys that every term of a fit has, and the key "axes".
-        The lists have one entry for each cell, row by row. "axes" is a list of two dictionaries,
-        the first for the rows and the second for the columns, with the keys name, kind, unit,
-        is_date, step, labels, special and edges. A pair that this model lacks contributes nothing,
-        and has the key "absent".
+        The lists in a dictionary have one entry for each cell, row by row. "axes" is a list of two
+        dictionaries, the first for the rows and the second for the columns, with the keys name,
+        kind, unit, is_date, step, labels, special and edges. A pair that this model lacks
+        contributes nothing, and has the key "absent".
     """
     own = {pair.name: pair for pair in explanation.pairs}
     above = explanation.pairs_above_noise

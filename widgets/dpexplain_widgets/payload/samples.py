@@ -40,7 +40,7 @@ def sample_rows(
     dict
         "public" says whether the samples may be shared, "names" is the index as strings, and "rows"
         contains a list for each sample, with one value for each term: a number, a category or other
-        string, or None (missing). For a pair of features, it is a list of two such values.
+        string, or None (missing). For a pair of features, the value is a list of two such values.
 
     Raises
     ------

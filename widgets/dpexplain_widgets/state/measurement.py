@@ -1,4 +1,4 @@
-"""Metrics of an edited model: how they are measured, and what that costs."""
+"""How the metrics of an edited model are measured, and what the measurement costs."""
 
 from __future__ import annotations
 
@@ -54,16 +54,16 @@ class Measurement:
         return f"epsilon {upper_number(cost, 3)} of the ledger {self.ledger.dataset!r}"
 
     def pending(self) -> dict[str, Any]:
-        """Return what the page shows before a measurement."""
+        """Return the data that the page shows before a measurement."""
         return {"cost": self.cost_words, "metrics": None, "problem": ""}
 
     def of(self, edited: Callable[[], Any]) -> dict[str, Any]:
-        """Charge the ledger, measure, and return what the page shows.
+        """Charge the ledger, measure, and return the data for the page.
 
         Parameters
         ----------
         edited : callable
-            Function that returns the edited explanation; called before the charge.
+            Function that returns the edited explanation; called before the ledger is charged.
 
         Returns
         -------

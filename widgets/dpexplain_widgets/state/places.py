@@ -103,7 +103,7 @@ def check_sample(samples: Mapping[str, Any] | None, index: int | None) -> int | 
     samples : mapping or None
         Samples of the payload.
     index : int or None
-        Index of a sample; None for a typical one.
+        Index of a sample; None for a typical sample.
 
     Returns
     -------

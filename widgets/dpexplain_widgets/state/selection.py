@@ -21,9 +21,9 @@ def selection_frame(view: ViewState) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row for each bin of the term, for each bin of the chosen range (of a pair, each cell
-        of the chosen region), or for the chosen bin.
-        The columns are epsilon, repeat and private, followed by the columns of
+        One row for each bin of the term, or only for the chosen bins: those in the chosen range
+        (for a pair, the cells in the chosen region), or a single bin. The columns are epsilon,
+        repeat and private, followed by the columns of
         :meth:`dpexplain.explain.ShapeFunction.frame`. If no fit is shown, the table is empty.
     """
     fit = view._fit()

@@ -200,7 +200,7 @@ class ViewState(traitlets.HasTraits):
 
     @property
     def origin(self) -> Origin:
-        """Source and samples of the view, or only its payload if that was replaced."""
+        """Source and samples of the view, or only the payload if the payload was replaced."""
         payload, origin = self._made
         return origin if payload is self.payload else Origin(self.payload)
 
@@ -217,8 +217,8 @@ class ViewState(traitlets.HasTraits):
     def epsilon(self) -> float:
         """The selected epsilon; infinite for the non-private reference.
 
-        Setting this property selects the fit with that epsilon. If there is none, it raises a
-        :class:`traitlets.TraitError` that lists the available epsilons.
+        Setting this property selects the fit with that epsilon. If no fit has it, a
+        :class:`traitlets.TraitError` lists the available epsilons.
         """
         epsilons = self.shown["epsilons"]
         at_reference = self.epsilon_index >= len(epsilons)

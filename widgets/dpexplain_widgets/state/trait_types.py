@@ -47,6 +47,6 @@ class OneOf(traitlets.TraitType[Any, Any]):
 
 
 def ends() -> traitlets.TraitType[Any, Any]:
-    """Return a trait for two indices or None, which a view shares with its page."""
+    """Return a trait for two indices or None, synchronized between view and page."""
     pair: traitlets.TraitType[Any, Any] = traitlets.List(Index(), None, allow_none=True)
     return pair.tag(sync=True)

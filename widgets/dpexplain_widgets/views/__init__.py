@@ -1,1 +1,1 @@
-"""The views, with one module for each, and their base class."""
+"""The views (one module for each) and their base class."""

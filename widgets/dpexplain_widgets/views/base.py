@@ -470,7 +470,7 @@ class View(ViewState, anywidget.AnyWidget):
         return still_bundle(self.shown, self._fit(), self.term)
 
     def _page_in(self, still: dict[str, str]) -> dict[str, str]:
-        """Put the exported page into static output, if any part may be released."""
+        """Put the exported page into static output, if any part of it may be released."""
         try:
             page = page_of(self)
         except (TypeError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""Choice of the fits used for comparison, and distances between fits."""
+"""Choose the fits used for comparison, and compute distances between fits."""
 
 from __future__ import annotations
 

@@ -71,8 +71,8 @@ class Explorer(Planning, View):
     def page_module(self) -> str:
         """Return the JavaScript module of the Explorer for an exported page.
 
-        Views for other kinds of models are left out; so are the edit view and heat maps if there
-        are no edits and no pairs.
+        Views for other kinds of models are left out, as is the edit view if there are no edits, and
+        heat maps if there are no pairs.
 
         Returns
         -------

@@ -24,7 +24,8 @@ class LocalView(View):
     uncertain", and the certainty that the prediction is above (or below) the threshold. Errors of
     different terms are assumed to be independent. Values can be changed within their public ranges,
     at no privacy cost, because only released curves are used. A displayed sample is not covered by
-    the guarantee of the model. Release-safe files contain it only if it was marked as public.
+    the guarantee of the model. Release-safe files contain the sample only if it was marked as
+    public.
 
     Parameters
     ----------
@@ -114,7 +115,7 @@ def local_frame(view: View) -> pd.DataFrame:
 
 
 def shown_values(view: View) -> list[Any]:
-    """List the value of each term in the sample shown.
+    """List the value of each term in the displayed sample.
 
     Parameters
     ----------

@@ -7,7 +7,7 @@ from dpexplain_widgets.views.base import View
 
 
 class OverviewView(View):
-    """View for choosing epsilon, with its guarantee and the model quality.
+    """View for choosing epsilon; shows the guarantee and the model quality.
 
     Parameters
     ----------

@@ -35,10 +35,10 @@ class Planning(ViewState):
     samples : DataFrame or None, default=None
         Records for local explanations.
     refit : callable or None, default=None
-        Function that maps an epsilon to a GlobalExplanation, such as a
-        :class:`dpexplain.compare.Refitter`. It runs in a separate thread. If ``refit.private`` is
-        true or missing, the view first asks the question that ``refit.question`` returns, and fits
-        only after the user confirms.
+        Function, such as a :class:`dpexplain.compare.Refitter`, that maps an epsilon to a
+        GlobalExplanation. It runs in a separate thread. If ``refit.private`` is true or missing,
+        the view first asks the question that ``refit.question`` returns, and calls `refit` only
+        after the user confirms.
     **state
         Initial choices, keyed by trait name; see :class:`dpexplain_widgets.state.state.ViewState`.
 
@@ -49,7 +49,7 @@ class Planning(ViewState):
         request replaces a request that is still pending.
     wanted_metric : float or None
         Target value of the metric; `plan` then gives the epsilon at which 9 of 10 fits would reach
-        it.
+        this value.
     answer : dict
         The answer given on the page: ``{"kind": "cancel"}``, or ``{"kind": "fit", "question": …}``
         with the question that was confirmed. If the question is outdated, no fit is started.
@@ -281,7 +281,7 @@ class Planning(ViewState):
         self._made = (self.payload, Origin(grown, *given[1:]))
 
     def _ledger_now(self, source: Comparison) -> LedgerSummary:
-        """Return the ledger for the data, including charges for fits started here."""
+        """Return the ledger for the data, including charges for fits started in this view."""
         charged = getattr(self._refit, "ledger", None)
         if isinstance(charged, LedgerSummary) and charged.dataset == source.ledger.dataset:
             return charged
@@ -304,7 +304,7 @@ class Planning(ViewState):
         }
 
     def _needed(self) -> dict[str, Any]:
-        """List the epsilon that each term needs to rise above the noise, smallest first."""
+        """List the epsilon at which each term rises above the noise, smallest first."""
         source = source_of(self)
         if not isinstance(source, Comparison | GlobalExplanation):
             return {"needed": []}

@@ -71,7 +71,7 @@ def tabs() -> tuple[str, ...]:
 
 
 def parts_for(shows: str) -> tuple[str, ...]:
-    """List the front-end functions of the views that have the given `shows` value."""
+    """List the front-end functions of the views with the given value of `shows`."""
     return tuple(view.create for view in VIEWS if view.create and view.shows == shows)
 
 
