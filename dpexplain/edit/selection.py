@@ -100,7 +100,7 @@ class Selection:
 
     @property
     def words(self) -> str:
-        """Description of the selection; the empty string for all value bins."""
+        """Description of the selection; empty if all value bins are selected."""
         if self.bins is not None:
             return f" in bins {_shown(self.bins)}"
         if self.within is not None:

@@ -44,7 +44,7 @@ class Words:
         return int.from_bytes(self._random_bytes(_WORD), "little")
 
     def place(self, width: int) -> int | None:
-        """Draw a uniform integer below `width`; return None if the random word is rejected."""
+        """Draw a uniform integer below `width`, or None if the random word is rejected."""
         place, rest = divmod(self.next() * width, 1 << 64)
         return None if rest < (1 << 64) % width else place
 

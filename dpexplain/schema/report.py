@@ -71,7 +71,7 @@ class SchemaReport:
         return pd.DataFrame(list(self.rows), columns=_COLUMNS)
 
     def __repr__(self) -> str:
-        """Summarize the number of findings, without quoting cells."""
+        """Say how many findings there are, without quoting cells."""
         problems = "1 problem" if len(self.rows) == 1 else f"{len(self.rows)} problems"
         found = "nothing" if self.fits else f"{problems}, .frame() lists them"
         return f"SchemaReport({found}; NOT PRIVATE)"

@@ -331,7 +331,7 @@ def _off(numbers: NDArray[np.float64], part: Numeric) -> NDArray[np.bool_]:
 
 
 def _days(column: Column, part: Feature) -> Found:
-    """Look for default days such as January 1, 1900."""
+    """Look for placeholder dates such as January 1, 1900."""
     if not isinstance(part, Date):
         return []
     days = read_numbers(column, part)

@@ -169,7 +169,7 @@ def _one_by_one(column: Any) -> list[Any]:
 def _times_of_polars(series: Any) -> NDArray[Any]:
     """Convert a polars column of dates, times or durations to Python objects.
 
-    Cells outside Python's calendar, or too long for its durations, become `UNREADABLE`.
+    Dates outside Python's calendar and durations too long for Python become `UNREADABLE`.
     """
     present = ~series.is_null().to_numpy()
     numbers = series.to_physical().fill_null(0).to_numpy()

@@ -68,7 +68,7 @@ __all__ = ["Charged", "common_unit", "exchanged_spending", "spending_for", "with
 
 
 class Charged(Protocol):
-    """A charge: events and the unit of privacy that they protect."""
+    """A charge: events, and the unit whose privacy they cost."""
 
     @property
     def label(self) -> str:

@@ -62,7 +62,7 @@ class ErrorTest:
         Parameters
         ----------
         errors : {0, 1, 2}
-            Number of wrong guesses among the two.
+            Number of wrong guesses: 0, 1 or 2.
         """
         if not self.decided:
             self.evidence += errors * self._of_error + (2 - errors) * self._of_right_guess

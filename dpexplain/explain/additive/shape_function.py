@@ -266,8 +266,9 @@ class ShapeFunction(NoisyPart, Binned, ModelDisplay):
     def total_std(self) -> FloatArray | None:
         """Standard deviation of each contribution (total uncertainty), in `score_unit`.
 
-        It combines privacy noise with random structure and sampling, if these are known. The result
-        is None if there is no privacy noise, or if it is unknown.
+        It combines privacy noise with the variation due to random structure and to sampling, where
+        these are known. The result is None if there is no privacy noise, or if the noise is
+        unknown.
         """
         if self.noise_std is None:
             return None

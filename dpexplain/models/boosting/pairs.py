@@ -1,9 +1,9 @@
 """Private sums over the records, one for each pair of features.
 
 The bins of each feature are split into a lower and an upper half with nearly equal numbers of
-records. A record adds 1 to the sum of a pair if both features are in the same half (lower or
-upper), and -1 otherwise. The effect estimate derives the correlations between features from these
-sums.
+records. A record adds 1 to the sum of a pair if its bins of both features are in the same half
+(lower or upper), and -1 otherwise. The effect estimate derives the correlations between features
+from these sums.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class PairSums:
     upper : tuple of ndarray of shape (n_bins,), one per feature
         True for the bins in the upper half.
     sums : ndarray of shape (n_pairs,)
-        Noisy sum for each pair, in the order of ``numpy.triu_indices``. A record adds 1 if both
-        features are in the same half (lower or upper), and -1 otherwise.
+        Noisy sum for each pair, in the order of ``numpy.triu_indices``. A record adds 1 if its
+        bins of both features are in the same half (lower or upper), and -1 otherwise.
     noise_std : float
         Standard deviation of the noise in these sums.
     """

@@ -162,7 +162,7 @@ class BinnedRecords(Protocol):
     def pair_sums(self, upper: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
         """Return one sum over the records for each pair of features.
 
-        A record adds 1 if both features are in the same half, and -1 otherwise.
+        A record adds 1 if its bins of both features are in the same half, and -1 otherwise.
         """
         ...
 
