@@ -118,18 +118,22 @@ class EncodedRecords:
 
     def counts(self, n_cells: Sequence[int]) -> list[NDArray[np.int64]]:
         """Return the number of records per cell of each feature."""
-        return [
-            np.bincount(cells, minlength=n).astype(np.int64, copy=False)
-            for cells, n in zip(self.cells, n_cells, strict=True)
-        ]
+        return [_counts(cells, n) for cells, n in zip(self.cells, n_cells, strict=True)]
 
     def binned(self, bin_of_cell: Sequence[Index], n_bins: Sequence[int], loss: Loss) -> Records:
-        """Merge cells into bins, in place if the dtype of the indices allows it."""
-        bins = [
-            _merged(cells, table.astype(index_dtype(n), copy=False))
-            for cells, table, n in zip(self.cells, bin_of_cell, n_bins, strict=True)
-        ]
-        return Records(bins, n_bins, self.target, loss)
+        """Merge cells into bins, replacing the cells of one feature after another."""
+        for feature, (table, n) in enumerate(zip(bin_of_cell, n_bins, strict=True)):
+            narrow = table.astype(index_dtype(n), copy=False)
+            self.cells[feature] = _merged(self.cells[feature], narrow)
+        return Records(self.cells, n_bins, self.target, loss)
+
+
+def _counts(cells: Index, n_cells: int) -> NDArray[np.int64]:
+    """Count the records in each cell, in blocks because they are converted to int64."""
+    total = np.bincount(cells[:_BLOCK], minlength=n_cells).astype(np.int64, copy=False)
+    for start in range(_BLOCK, len(cells), _BLOCK):
+        total += np.bincount(cells[start : start + _BLOCK], minlength=n_cells)
+    return total
 
 
 def _merged(cells: Index, bin_of_cell: Index) -> Index:
