@@ -197,8 +197,8 @@ class Schema(FromInterpret):
         >>> path = pathlib.Path(tempfile.mkdtemp()) / "dictionary.csv"
         >>> _ = path.write_text("name,type,min,max,categories\n"
         ...                     "age,integer,0,120,\nsex,category,,,1=male|2=female\n")
-        >>> Schema.from_dictionary(path).features["sex"]
-        Categorical(['male', 'female'], aliases={'1': 'male', '2': 'female'})
+        >>> Schema.from_dictionary(path).features["sex"].aliases[:2]
+        (('1', 'male'), ('1 = male', 'male'))
         """
         from dpexplain.schema.dictionary import dictionary_fields
 

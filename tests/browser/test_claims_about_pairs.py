@@ -50,7 +50,7 @@ def test_two_cells_are_compared_by_clicks(comparison, open_page, pictures):
     page.mouse.click(*cell_at(page, 4, 1))
     page.keyboard.up("Control")
     claims_as(page, claim_strip(comparison, NAME, 0, 17, epsilon=4.0))
-    assert "rests on the noise of its cells alone" in words_of(page.locator(".dpx-claim"))
+    assert "follows from the band of all cells" in words_of(page.locator(".dpx-claim"))
     assert layout_problems(page) == []
     page.screenshot(path=pictures / "pair-1366.png", full_page=True)
 

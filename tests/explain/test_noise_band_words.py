@@ -19,7 +19,7 @@ def test_privacy_noise_is_the_noise_given_bins_and_trees(kind):
 
 def test_the_other_parts_are_named():
     assert "noise in the histograms that determine the bins" in words(ShapeFunction)
-    assert "sampling of the records" in words(ShapeFunction)
+    assert "due to sampling the records" in words(ShapeFunction)
     assert "privacy noise, random structure and sampling together" in words(LocalExplanation)
 
 

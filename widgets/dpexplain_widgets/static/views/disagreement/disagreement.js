@@ -18,7 +18,7 @@ const KIND_NAMES = {
 };
 const HEAT_ROW = 30;
 const MARK = "not releasable: based on a non-private model";
-const HINT_OF_CELLS = "Click a cell, or move with the arrow keys and press Enter, to read it.";
+const HINT_OF_CELLS = "Click a cell, or use the arrow keys and Enter.";
 
 /**
  * Disagreement of each term at each epsilon: rows by term, numbers by stop; null where unknown.
