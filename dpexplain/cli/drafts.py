@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from dpexplain.cli.persons import with_groups
 from dpexplain.cli.tables import (
     TEXT_SUFFIXES,
     check_names,
+    lines_lost,
     private_records,
     read_schema,
     table_suffix,
@@ -97,6 +99,8 @@ def write_draft(asked: argparse.Namespace) -> Any:
     _check_new(asked)
     X, y = whole_table(asked)
     draft = Schema.draft(X, y, task=asked.task, exclude=asked.exclude)
+    lost = [f"{each.n_lines:,} × {each.reason} ({each.examples})" for each in lines_lost(asked)]
+    draft = replace(draft, decisions=(*lost, *draft.decisions))
     dpexplain.io.write_file(asked.out, draft.to_toml())
     return draft
 
@@ -146,10 +150,17 @@ def checked(asked: argparse.Namespace, schema: Schema) -> tuple[str, str]:
     if table_suffix(asked.table) in TEXT_SUFFIXES:
         X, y = whole_table(asked, as_text=True)
         present = [str(name) for name in X.columns]
+        lost = [
+            ("all columns", each.reason, "no information", n, n / len(X), each.examples)
+            for each in lines_lost(asked)
+            if (n := each.n_lines)
+        ]
     else:  # pandas cannot read every cell that a fit reads
         X, y = private_records(asked, schema)
         present = [name for name in check_names(asked, schema) if name != asked.target]
+        lost = []
     report = schema.check(X, y, max_rows_per_person=asked.max_rows_per_person)
+    report = replace(report, rows=(*lost, *report.rows))
     known = {*schema.features, *schema.id, schema.person}
     names = [name for name in present if name not in known]
     ignored = f"columns not in the schema are ignored: {', '.join(names)}" if names else ""

@@ -111,10 +111,10 @@ def of_target(column: Column, target: Target) -> Found:
 
 
 def of_rows(features: Sequence[Column], y: Column | None) -> Found:
-    """Report rows without any values if they make up more than 1% of all rows.
+    """Report rows without any values.
 
-    Unreadable lines of a text file become such rows; a few such rows are normal at the end of an
-    export.
+    Unreadable lines of a text file become such rows. A few of them are normal at the end of an
+    export: there, they are reported only if they make up more than 1% of all rows.
 
     Parameters
     ----------
@@ -132,8 +132,10 @@ def of_rows(features: Sequence[Column], y: Column | None) -> Found:
     if len(filled) < _FEWEST_COLUMNS or len(filled[-1]) != len(filled[0]):
         return []
     empty = ~np.logical_or.reduce(filled)
-    if len(empty) < FEWEST_ROWS or empty.mean() <= _MOST_EMPTY_ROWS:
+    if len(empty) < FEWEST_ROWS:
         return []
+    if empty.mean() <= _MOST_EMPTY_ROWS:
+        empty &= np.logical_or.accumulate(~empty[::-1])[::-1]  # a row with a value comes later
     return [("no value in the row: wrong encoding or separator?", "no information", empty)]
 
 
