@@ -219,3 +219,25 @@ def test_a_boolean_without_categories_reads_the_usual_words(path: Path) -> None:
     assert cleaned["b"].where(cleaned["b"].notna(), None).tolist() == b
     again = Schema.from_toml(schema.to_toml())
     assert again == schema
+
+
+def test_a_line_with_more_cells_than_headings_is_refused(path: Path) -> None:
+    path.write_text("name,type,categories\nsex,category,male,female\nage,ignore,,\n")
+    with pytest.raises(SchemaError, match=r"line 2: 4 cells, but the first line has 3; put a"):
+        Schema.from_dictionary(path)
+
+
+def test_all_wrong_lines_are_named_at_once(path: Path) -> None:
+    lines = [f"x{i},number,0," for i in range(25)]
+    path.write_text("\n".join(["name,type,min,max", *lines]))
+    with pytest.raises(SchemaError, match=r"25 lines are wrong(.|\n)*'x0'(.|\n)*and 5 more"):
+        Schema.from_dictionary(path)
+
+
+def test_headings_have_other_names_and_the_first_of_two_descriptions_is_used(path: Path) -> None:
+    path.write_text(
+        "Variable_Name,Data type,Lower bound,Upper bound,Label,Description\n"
+        "age,integer,0,99,Age in years,something longer\n"
+    )
+    age = Numeric(0, 99, step=1, description="Age in years", source="dictionary.csv, line 2")
+    assert Schema.from_dictionary(path) == Schema({"age": age})
