@@ -115,7 +115,7 @@ def run_from_dictionary(asked: argparse.Namespace) -> None:
     """Write the schema that a data dictionary describes."""
     import dpexplain.io
     from dpexplain.schema import Schema
-    from dpexplain.schema.dictionary_lines import dictionary_entries
+    from dpexplain.schema.dictionary.entries import dictionary_entries
 
     _check_new(asked)
     schema = Schema.from_dictionary(

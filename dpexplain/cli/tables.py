@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from dpexplain.schema import Schema
+    from dpexplain.schema.unread import UnreadLines
     from dpexplain.tables import LineFormat
     from dpexplain.tables.chunked_arrow import ArrowTable
-    from dpexplain.tables.unread import UnreadLines
 
 _Read = TypeVar("_Read")
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
@@ -299,7 +299,7 @@ def lines_lost(asked: argparse.Namespace) -> list[UnreadLines]:
     CommandError
         As in `read_texts`.
     """
-    from dpexplain.tables.unread import unread_lines
+    from dpexplain.schema.unread import unread_lines
 
     return _read_by(unread_lines, asked) if _in_lines(asked) else []
 

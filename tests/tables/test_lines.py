@@ -13,9 +13,9 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from dpexplain.schema.unread import unread_lines
 from dpexplain.tables import LineFormat, line_format, lines, read_guessed, read_texts
 from dpexplain.tables.line_format import cells_of_line
-from dpexplain.tables.unread import unread_lines
 from effort import examples
 
 WIDE = (LineFormat(encoding="utf-16-le"), LineFormat(";", "utf-16-be"))

@@ -24,9 +24,10 @@ _STARTS: Final = {
 
 _TAG: Final = re.compile(r"<[^<>]*>")
 _DATES: Final = {"dmy": "%d-%m-%Y|%d/%m/%Y", "mdy": "%m-%d-%Y|%m/%d/%Y", "ymd": "%Y/%m/%d"}
-_UNUSED: Final = ("notes", "file", "descriptive", "signature", "sql")
-_KINDS: Final = {"yesno": "yes/no", "truefalse": "boolean", "radio": "category"}
-_KINDS |= {"dropdown": "category", **dict.fromkeys(_UNUSED, "ignore")}
+_KINDS: Final = {
+    **{"yesno": "yes/no", "truefalse": "boolean", "radio": "category", "dropdown": "category"},
+    **dict.fromkeys(("notes", "file", "descriptive", "signature", "sql"), "ignore"),
+}
 
 
 def redcap_places(headings: Sequence[str]) -> dict[str, int]:

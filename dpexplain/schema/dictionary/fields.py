@@ -15,7 +15,7 @@ import numpy as np
 from dpexplain._utils.names import closest_name
 from dpexplain.exceptions import SchemaError
 from dpexplain.schema._cleaning import as_affixes, as_aliases, as_formats, as_thousands
-from dpexplain.schema.dictionary_lines import Entry, dictionary_entries
+from dpexplain.schema.dictionary.entries import Entry, dictionary_entries
 from dpexplain.schema.features import Categorical, Classes, Date, Feature, Numeric, Range, Target
 from dpexplain.tables.cells import cell_number, cell_text, day_text
 from dpexplain.tables.spellings import SERIALS, day_reader, number_reader

@@ -14,7 +14,7 @@ from typing import Final
 
 from dpexplain._utils.validation import shown
 from dpexplain.exceptions import SchemaError
-from dpexplain.schema.redcap import redcap_lines, redcap_places
+from dpexplain.schema.dictionary.redcap import redcap_lines, redcap_places
 from dpexplain.tables.line_format import BYTE_ORDER_MARKS, LineFormat
 
 COLUMNS: Final = {

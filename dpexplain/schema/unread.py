@@ -81,7 +81,7 @@ def unread_lines(path: str | PathLike[str], form: LineFormat | None = None) -> l
 def _spoiled(
     blocks: Iterator[bytes], form: LineFormat, n_cells: int
 ) -> Iterator[tuple[int, bytes]]:
-    """Yield the number and the bytes of each line that is not a record of `n_cells` cells."""
+    """Yield the number and the bytes of each line that is not a record."""
     from dpexplain.tables._kernels_lines import unreadable_lines
 
     n_before = form.header_lines[1] + 1
