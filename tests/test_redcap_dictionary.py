@@ -119,6 +119,15 @@ def test_all_fields_without_bounds_are_named_at_once_and_can_be_excluded(tmp_pat
     assert Schema.from_toml(tmp_path / "s.toml") == schema
 
 
+def test_columns_for_markers_and_units_may_be_added(tmp_path):
+    path = written(tmp_path / "d.csv")
+    head, *lines = path.read_text(encoding="utf-8").splitlines()
+    lines = [f"{line},{'-99|unknown,kg' if line.startswith('weight') else ','}" for line in lines]
+    path.write_text("\n".join([f"{head},Missing,Unit", *lines]), encoding="utf-8")
+    weight = Schema.from_dictionary(path, target="back").features["weight"]
+    assert (weight.missing, weight.unit) == (("-99", "unknown"), "kg")
+
+
 def test_an_edited_type_says_that_a_field_is_ignored_or_identifies_persons(tmp_path):
     person = ("record_id", "person", "Study ID", "", "", "", "", "")
     ignored = ("falls", "ignore", "Falls", "", "integer", "", "", "")

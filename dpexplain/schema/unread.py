@@ -109,4 +109,4 @@ def _reason(line: bytes, form: LineFormat) -> str:
         return "the line has too few or too many cells: wrong separator?"
     if len(text.encode()) > line_format.LONGEST_LINE:
         return "the line is too long"
-    return "the line has an open or misplaced quote, or a control character"
+    return "the line has an open or misplaced quote: a line break in a cell?"

@@ -50,6 +50,20 @@ def test_a_marker_amid_the_numbers_is_reported_if_it_is_far_too_frequent():
     assert doubts(Numeric(-1000, 1000), cells[:-1]) == {}
 
 
+@pytest.mark.parametrize(("factor", "said"), [(10, 10), (100, 100), (1000, 1000), (12, 10), (5, 0)])
+def test_numbers_in_two_units_are_reported_if_the_groups_are_far_apart(factor, said):
+    lengths = RNG.uniform(14, 28, N)
+    mixed = np.where(np.arange(N) % 4 == 0, factor * lengths, lengths)
+    words = f"numbers in two groups, of which one is about {said:,} times as high: two units?"
+    expected = {("x", words): N // 4} if said else {}
+    assert doubts(Numeric(0, 50_000), mixed * 2).items() >= expected.items()
+    assert sum("two units" in words for _, words in doubts(Numeric(0, 50_000), mixed)) == bool(said)
+    spread = RNG.lognormal(4, 1.5, N)
+    few = np.append(lengths, [factor * 20.0] * 3)
+    for cells in (lengths, spread, few, RNG.poisson(3, N), RNG.choice([1, 10, 100], N)):
+        assert not any("two units" in words for _, words in doubts(Numeric(0, 50_000), cells))
+
+
 def test_numbers_at_an_end_of_the_range_are_reported_but_zeros_are_not():
     low = np.where(np.arange(N) % 2, RNG.uniform(0, 15, N), 0.0)
     found = {("x", "almost all in the lowest 2% of the range: wrong unit?"): N // 2}

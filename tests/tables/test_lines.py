@@ -122,7 +122,7 @@ def test_the_reason_and_the_numbers_of_lines_that_cannot_be_read_are_told(tmp_pa
     form = LineFormat(";", header=2)
     assert [(each.reason, each.n_lines, each.examples) for each in unread_lines(path, form)] == [
         ("the line is not UTF-8 text: wrong encoding?", 2, "line 3, line 8"),
-        ("the line has an open or misplaced quote, or a control character", 1, "line 4"),
+        ("the line has an open or misplaced quote: a line break in a cell?", 1, "line 4"),
         ("the line has too few or too many cells: wrong separator?", 1, "line 5"),
     ]
     marked = path.with_name("marked.csv")

@@ -167,12 +167,12 @@ def _headings(file: str, cells: list[str]) -> tuple[dict[str, str], dict[str, in
     known = {other: name for name, others in COLUMNS.items() for other in (name, *others)}
     headings: dict[str, str] = {}
     places: dict[str, int] = {}
-    for place, cell in enumerate(cells):
+    named = [known.get(re.sub(r"[\s_-]+", " ", cell.strip().casefold())) for cell in cells]
+    for place, (cell, name) in enumerate(zip(cells, named, strict=True)):
         heading = cell.strip()
-        name = known.get(re.sub(r"[\s_-]+", " ", heading.casefold()))
         if name is None:
             meant = difflib.get_close_matches(heading.casefold(), COLUMNS, n=1, cutoff=0.8)
-            if meant:
+            if meant and meant[0] not in named:
                 raise SchemaError(
                     f"{file}, line 1: unknown column {heading!r}; did you mean {meant[0]!r}?"
                 )

@@ -40,17 +40,19 @@ _MOST_LISTED: Final = 20
 _CODE: Final = re.compile(r"([\w.+-]+)\s*=\s*(.+)", re.DOTALL)
 _CODED: Final = re.compile(r"[\w.+-]\s*=\s*[^\s=]")
 _SPELLINGS: Final = (
-    ("0", "no", "No", "NO", "n", "N", "nein", "Nein"),
-    ("1", "yes", "Yes", "YES", "y", "Y", "ja", "Ja"),
+    ("0", "no", "No", "NO", "n", "N", "nein", "Nein", "NEIN"),
+    ("1", "yes", "Yes", "YES", "y", "Y", "ja", "Ja", "JA", "j", "J"),
 )
 """Cells that the type boolean reads in addition to false and true, if it has no categories."""
 
 _DATE_WORDS: Final = {
     **{"d": "%d", "dd": "%d", "m": "%m", "mm": "%m", "mmm": "%b", "mmmm": "%B"},
-    **{"yy": "%y", "yyyy": "%Y"},
+    **{"mon": "%b", "month": "%B", "yy": "%y", "yyyy": "%Y"},
 }
-_DATE_WORD: Final = re.compile("d{1,2}|m{1,4}|yyyy|yy", re.IGNORECASE)
-_TIME_WORDS: Final = re.compile("[ t]hh?:mm.*", re.IGNORECASE)
+_DATE_WORD: Final = re.compile("month|mon|d{1,2}|m{1,4}|yyyy|yy")
+_TIME_WORDS: Final = re.compile("[ t]h{1,2}(12|24)?:m[mi].*")
+_IN_ENGLISH: Final = {"tj": str.maketrans("tj", "dy"), "ja": str.maketrans("ja", "dy")}
+"""German TT.MM.JJJJ and French JJ/MM/AAAA, by the letters that only they have."""
 
 
 def dictionary_fields(
@@ -243,10 +245,11 @@ def _strftime(text: str) -> str:
     """Convert a format such as DD.MM.YYYY to ``strftime``, dropping any time of day."""
     if text.casefold() in SERIALS:
         return text.casefold()
-    day = _TIME_WORDS.sub("", text)
+    day = _TIME_WORDS.sub("", text.casefold())
+    day = next((day.translate(to) for other, to in _IN_ENGLISH.items() if {*other} <= {*day}), day)
     if "%" in text or any(map(str.isalpha, _DATE_WORD.sub("", day))):
         return text
-    return _DATE_WORD.sub(lambda found: _DATE_WORDS[found[0].casefold()], day)
+    return _DATE_WORD.sub(lambda found: _DATE_WORDS[found[0]], day)
 
 
 def _names(entry: Entry, kind: str) -> tuple[list[str], tuple[tuple[str, str], ...]]:

@@ -22,8 +22,11 @@ _STARTS: Final = {
 }
 """Beginnings of the headings in exports of the web page and of the API."""
 
+_ADDED: Final = ("aliases", "missing", "unit", "source")
+"""Columns of a general dictionary that may be added to that of REDCap."""
+
 _TAG: Final = re.compile(r"<[^<>]*>")
-_DATES: Final = {"dmy": "%d-%m-%Y|%d/%m/%Y", "mdy": "%m-%d-%Y|%m/%d/%Y", "ymd": "%Y/%m/%d"}
+_DATES: Final = {"dmy": "%d-%m-%Y|%d/%m/%Y|%d.%m.%Y", "mdy": "%m-%d-%Y|%m/%d/%Y", "ymd": "%Y/%m/%d"}
 _KINDS: Final = {
     **{"yesno": "yes/no", "truefalse": "boolean", "radio": "category", "dropdown": "category"},
     **dict.fromkeys(("notes", "file", "descriptive", "signature", "sql"), "ignore"),
@@ -46,12 +49,11 @@ def redcap_places(headings: Sequence[str]) -> dict[str, int]:
     folded = [heading.strip().casefold() for heading in headings]
     if not any(heading in _STARTS["name"] for heading in folded):
         return {}
-    return {
-        name: place
-        for name, starts in _STARTS.items()
-        if (place := next((i for i, h in enumerate(folded) if h.startswith(starts)), None))
-        is not None
-    }
+    places = {name: place for place, name in enumerate(folded) if name in _ADDED}
+    for name, starts in _STARTS.items():
+        if found := [place for place, text in enumerate(folded) if text.startswith(starts)]:
+            places[name] = found[0]
+    return places
 
 
 def redcap_lines(cells: Mapping[str, str], *, first: bool) -> Iterator[dict[str, str]]:
@@ -73,7 +75,7 @@ def redcap_lines(cells: Mapping[str, str], *, first: bool) -> Iterator[dict[str,
     label = _TAG.sub("", cells.get("description", "")).strip()
     choices = [_choice(text) for text in cells.get("categories", "").split("|") if text.strip()]
     line = {"name": name, "type": _KINDS.get(kind, kind), "description": label}
-    line |= {end: cells.get(end, "") for end in ("min", "max")}
+    line |= {column: cells.get(column, "") for column in ("min", "max", *_ADDED)}
     if kind == "text":
         line |= _text(cells.get("validation", "").casefold())
     if kind in ("radio", "dropdown"):
