@@ -67,8 +67,9 @@ def test_a_dictionary_becomes_a_schema_in_which_every_bound_has_a_source(path: P
             "smoker": Categorical(
                 ["no", "yes"],
                 aliases={
-                    **dict.fromkeys(["0", "No", "NO", "n", "N", "nein", "Nein"], "no"),
-                    **dict.fromkeys(["1", "Yes", "YES", "y", "Y", "ja", "Ja"], "yes"),
+                    **dict.fromkeys(["0", "No", "NO", "n", "N", "nein", "Nein", "NEIN"], "no"),
+                    **dict.fromkeys(["1", "Yes", "YES", "y", "Y"], "yes"),
+                    **dict.fromkeys(["ja", "Ja", "JA", "j", "J"], "yes"),
                 },
                 source=line(11),
             ),
@@ -192,13 +193,15 @@ def test_a_dictionary_is_utf_8_or_marked_or_in_the_encoding_given(
         ("yyyy-mm-dd", ("%Y-%m-%d",)),
         ("Excel|DD.MM.YYYY", ("excel", "%d.%m.%Y")),
         ("excel", ("excel",)),
-        ("TT.MM.JJJJ", None),
+        ("TT.MM.JJJJ|JJ/MM/AAAA", ("%d.%m.%Y", "%d/%m/%Y")),
+        ("Mon DD, YYYY|DD-MON-YY HH24:MI:SS", ("%b %d, %Y", "%d-%b-%y")),
+        ("DD.XX.YYYY", None),
     ],
 )
 def test_a_date_format_may_be_written_in_letters(
     path: Path, written: str, formats: tuple[str, ...] | None
 ) -> None:
-    path.write_text(f"name,type,min,max,format\nd,date,2020-01-01,2020-12-31,{written}\n")
+    path.write_text(f'name,type,min,max,format\nd,date,2020-01-01,2020-12-31,"{written}"\n')
     if formats is None:
         with pytest.raises(SchemaError, match="column 'format'"):
             Schema.from_dictionary(path)
@@ -219,3 +222,25 @@ def test_a_boolean_without_categories_reads_the_usual_words(path: Path) -> None:
     assert cleaned["b"].where(cleaned["b"].notna(), None).tolist() == b
     again = Schema.from_toml(schema.to_toml())
     assert again == schema
+
+
+def test_a_line_with_more_cells_than_headings_is_refused(path: Path) -> None:
+    path.write_text("name,type,categories\nsex,category,male,female\nage,ignore,,\n")
+    with pytest.raises(SchemaError, match=r"line 2: 4 cells, but the first line has 3; put a"):
+        Schema.from_dictionary(path)
+
+
+def test_all_wrong_lines_are_named_at_once(path: Path) -> None:
+    lines = [f"x{i},number,0," for i in range(25)]
+    path.write_text("\n".join(["name,type,min,max", *lines]))
+    with pytest.raises(SchemaError, match=r"25 lines are wrong(.|\n)*'x0'(.|\n)*and 5 more"):
+        Schema.from_dictionary(path)
+
+
+def test_headings_have_other_names_and_the_first_of_two_descriptions_is_used(path: Path) -> None:
+    path.write_text(
+        "Variable_Name,Typ,Data type,Lower bound,Upper bound,Label,Description\n"
+        "age,Zahl,integer,0,99,Age in years,something longer\n"
+    )
+    age = Numeric(0, 99, step=1, description="Age in years", source="dictionary.csv, line 2")
+    assert Schema.from_dictionary(path) == Schema({"age": age})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from dpexplain.cli.persons import with_groups
 from dpexplain.cli.tables import (
     TEXT_SUFFIXES,
     check_names,
+    lines_lost,
     private_records,
     read_schema,
     table_suffix,
@@ -39,9 +41,7 @@ def add_commands(commands: Any) -> None:
     )
     add_table(draft, private=False)
     draft.add_argument("--task", choices=("auto", "classification", "regression"), default="auto")
-    draft.add_argument(
-        "--exclude", metavar="COLUMN", action="extend", nargs="+", default=[], help="leave out"
-    )
+    _add_exclude(draft)
     draft.add_argument("--out", type=Path, required=True, help="schema, as TOML")
     draft.add_argument("--replace", action="store_true", help="replace an existing file")
     draft.set_defaults(run=run_draft, command="schema draft")
@@ -51,12 +51,14 @@ def add_commands(commands: Any) -> None:
         "from-dictionary",
         summary="Write the schema that a data dictionary describes: a CSV file with the columns "
         "name and type, and as needed min, max, step, categories, aliases, missing, unit, decimal, "
-        "thousands, affixes, format, description and source. No data are read.",
+        "thousands, affixes, format, description and source; or the dictionary of a REDCap "
+        "project, as exported. No data are read.",
         examples="dpexplain schema from-dictionary dictionary.csv --target income "
         "--out schema.toml",
     )
     read.add_argument("dictionary", type=Path, help="CSV file with one line per column")
     read.add_argument("--target", metavar="COLUMN", help="column to predict", required=True)
+    _add_exclude(read)
     read.add_argument(
         "--encoding", metavar="NAME", default="utf-8", help="encoding, if not UTF-8 or UTF-16"
     )
@@ -75,6 +77,12 @@ def add_commands(commands: Any) -> None:
     # A Parquet file is read as for a model that reads the whole table.
     add_rows_per_person(check)
     check.set_defaults(run=run_check, command="schema check", model="", settings=[])
+
+
+def _add_exclude(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--exclude", metavar="COLUMN", action="extend", nargs="+", default=[], help="leave out"
+    )
 
 
 def run_draft(asked: argparse.Namespace) -> None:
@@ -97,6 +105,8 @@ def write_draft(asked: argparse.Namespace) -> Any:
     _check_new(asked)
     X, y = whole_table(asked)
     draft = Schema.draft(X, y, task=asked.task, exclude=asked.exclude)
+    lost = [f"{each.n_lines:,} × {each.reason} ({each.examples})" for each in lines_lost(asked)]
+    draft = replace(draft, decisions=(*lost, *draft.decisions))
     dpexplain.io.write_file(asked.out, draft.to_toml())
     return draft
 
@@ -105,11 +115,18 @@ def run_from_dictionary(asked: argparse.Namespace) -> None:
     """Write the schema that a data dictionary describes."""
     import dpexplain.io
     from dpexplain.schema import Schema
+    from dpexplain.schema.dictionary.entries import dictionary_entries
 
     _check_new(asked)
-    schema = Schema.from_dictionary(asked.dictionary, target=asked.target, encoding=asked.encoding)
+    schema = Schema.from_dictionary(
+        asked.dictionary, target=asked.target, encoding=asked.encoding, exclude=asked.exclude
+    )
     dpexplain.io.write_file(asked.out, schema.to_toml())
     print(f"saved to {asked.out}: {schema.n_features} features.")
+    entries = dictionary_entries(asked.dictionary, asked.encoding)
+    used = {*schema.features, *schema.id, schema.person, asked.target, *asked.exclude}
+    if rest := [entry["name"] for entry in entries if entry["name"] not in used]:
+        print(f"ignored, because of their types or as identifiers: {', '.join(rest)}")
 
 
 def _check_new(asked: argparse.Namespace) -> None:
@@ -146,10 +163,17 @@ def checked(asked: argparse.Namespace, schema: Schema) -> tuple[str, str]:
     if table_suffix(asked.table) in TEXT_SUFFIXES:
         X, y = whole_table(asked, as_text=True)
         present = [str(name) for name in X.columns]
+        lost = [
+            ("all columns", each.reason, "no information", n, n / len(X), each.examples)
+            for each in lines_lost(asked)
+            if (n := each.n_lines)
+        ]
     else:  # pandas cannot read every cell that a fit reads
         X, y = private_records(asked, schema)
         present = [name for name in check_names(asked, schema) if name != asked.target]
+        lost = []
     report = schema.check(X, y, max_rows_per_person=asked.max_rows_per_person)
+    report = replace(report, rows=(*lost, *report.rows))
     known = {*schema.features, *schema.id, schema.person}
     names = [name for name in present if name not in known]
     ignored = f"columns not in the schema are ignored: {', '.join(names)}" if names else ""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from dpexplain.schema import Schema
+    from dpexplain.schema.unread import UnreadLines
     from dpexplain.tables import LineFormat
     from dpexplain.tables.chunked_arrow import ArrowTable
 
@@ -278,6 +279,29 @@ def header_notes(asked: argparse.Namespace) -> str:
     from dpexplain.tables.lines import header_of
 
     return "; ".join(_read_by(header_of, asked).notes) if _in_lines(asked) else ""
+
+
+def lines_lost(asked: argparse.Namespace) -> list[UnreadLines]:
+    """Count the lines of a text file that cannot be read, by reason. NOT PRIVATE.
+
+    Parameters
+    ----------
+    asked : argparse.Namespace
+        Parsed arguments, as in `private_records`.
+
+    Returns
+    -------
+    list of UnreadLines
+        An empty list if the table is not a text file.
+
+    Raises
+    ------
+    CommandError
+        As in `read_texts`.
+    """
+    from dpexplain.schema.unread import unread_lines
+
+    return _read_by(unread_lines, asked) if _in_lines(asked) else []
 
 
 def _read_by(read: Callable[[Path, LineFormat], _Read], asked: argparse.Namespace) -> _Read:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -149,7 +149,12 @@ class Schema(FromInterpret):
 
     @classmethod
     def from_dictionary(
-        cls, path: str | Path, *, target: str | None = None, encoding: str = "utf-8"
+        cls,
+        path: str | Path,
+        *,
+        target: str | None = None,
+        encoding: str = "utf-8",
+        exclude: str | Iterable[str] = (),
     ) -> Schema:
         r"""Read a schema from a data dictionary (CSV, one line per column of the table).
 
@@ -174,10 +179,16 @@ class Schema(FromInterpret):
               categories;
             * ``format``: date formats, as in ``%d.%m.%Y|%m/%d/%y`` or ``DD.MM.YYYY|MM/DD/YY``;
             * ``source``: where the bounds come from; by default the file and line.
+
+            The dictionary of a REDCap project is read as exported. Free text and fields marked as
+            identifiers are left out, as are notes, files and formulas without bounds; each choice
+            of a checkbox field is a column, such as ``symptoms___1``.
         target : str or None, default=None
             Column to predict; None for a schema that has no target.
         encoding : str, default="utf-8"
             Encoding of a file that is neither UTF-8 nor marked as UTF-16, such as "cp1252".
+        exclude : str or iterable of str, default=()
+            Columns to leave out, such as those that the table does not have.
 
         Returns
         -------
@@ -187,7 +198,7 @@ class Schema(FromInterpret):
         Raises
         ------
         SchemaError
-            If a line is invalid. The message names the line and the column of the dictionary.
+            If lines are invalid. The message names each line and the column of the dictionary.
         ValueError
             If the encoding is not supported.
 
@@ -202,7 +213,7 @@ class Schema(FromInterpret):
         """
         from dpexplain.schema.dictionary import dictionary_fields
 
-        return cls(**dictionary_fields(path, target, encoding))
+        return cls(**dictionary_fields(path, target, encoding, exclude))
 
     @classmethod
     def from_frame(cls, X: ArrayLike, y: ArrayLike | None = None, *, task: Task = "auto") -> Schema:

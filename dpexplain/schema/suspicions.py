@@ -39,6 +39,7 @@ _NO_MULTIPLE: Final = 1e-6
 _FEWEST_APART: Final = 5
 _APART: Final = 0.02  # minimum proportion of a number far off, to ask about it
 _GAP: Final = 0.1  # its distance from the others, as a proportion of their range
+_TWO_GROUPS: Final = 3.0  # factor between the closest numbers of two groups
 _MOST_BINS: Final = 100
 _MOST_TOTALS: Final = 5
 _TOTALS: Final = frozenset(
@@ -111,10 +112,10 @@ def of_target(column: Column, target: Target) -> Found:
 
 
 def of_rows(features: Sequence[Column], y: Column | None) -> Found:
-    """Report rows without any values if they make up more than 1% of all rows.
+    """Report rows without any values.
 
-    Unreadable lines of a text file become such rows; a few such rows are normal at the end of an
-    export.
+    Unreadable lines of a text file become such rows. A few of them are normal at the end of an
+    export: there, they are reported only if they make up more than 1% of all rows.
 
     Parameters
     ----------
@@ -132,8 +133,10 @@ def of_rows(features: Sequence[Column], y: Column | None) -> Found:
     if len(filled) < _FEWEST_COLUMNS or len(filled[-1]) != len(filled[0]):
         return []
     empty = ~np.logical_or.reduce(filled)
-    if len(empty) < FEWEST_ROWS or empty.mean() <= _MOST_EMPTY_ROWS:
+    if len(empty) < FEWEST_ROWS:
         return []
+    if empty.mean() <= _MOST_EMPTY_ROWS:
+        empty &= np.logical_or.accumulate(~empty[::-1])[::-1]  # a row with a value comes later
     return [("no value in the row: wrong encoding or separator?", "no information", empty)]
 
 
@@ -288,6 +291,7 @@ def _numbers(column: Column, part: Feature | Target) -> Found:
         for end in _apart(values, counts)
         if end not in markers and (at_end := numbers == end).any()
     ]
+    found += _in_two_units(numbers, values, counts)
     if isinstance(part, Numeric) and part.step is not None:
         found.append((f"not a multiple of {part.step:g}", "used as it is", _off(numbers, part)))
     nonzero = np.isfinite(numbers) & (numbers != 0.0)  # many amounts are zero
@@ -317,6 +321,31 @@ def _apart(values: NDArray[np.float64], counts: NDArray[np.intp]) -> list[float]
         if gap > _GAP * (others[-1] - others[0]):
             found.append(float(values[end]))
     return found
+
+
+def _in_two_units(
+    numbers: NDArray[np.float64], values: NDArray[np.float64], counts: NDArray[np.intp]
+) -> Found:
+    """Find two groups of numbers, far apart, whose medians differ by a factor of 10, 100 or 1,000.
+
+    Examples are lengths in millimeters and centimeters.
+    """
+    positive = values > 0.0
+    values, counts = values[positive], counts[positive]
+    if len(values) < _FEWEST_APART:
+        return []
+    steps = values[1:] / values[:-1]
+    last = int(np.argmax(steps))  # of the lower group
+    sizes = counts[: last + 1].sum(), counts[last + 1 :].sum()
+    if steps[last] < _TWO_GROUPS or min(sizes) < max(_FEWEST_REPEATS, _APART * counts.sum()):
+        return []
+    lower, upper = (numbers > 0.0) & (numbers <= values[last]), numbers > values[last]
+    factor = float(np.median(numbers[upper]) / np.median(numbers[lower]))
+    unit = next((unit for unit in (10, 100, 1_000) if 0.75 < factor / unit < 1.35), None)
+    if unit is None:
+        return []
+    words = f"numbers in two groups, of which one is about {unit:,} times as high: two units?"
+    return [(words, "used as numbers", lower if sizes[0] < sizes[1] else upper)]
 
 
 def _off(numbers: NDArray[np.float64], part: Numeric) -> NDArray[np.bool_]:

@@ -155,14 +155,27 @@ def _read(path: str | PathLike[str], form: LineFormat, types: dict[str, Any]) ->
 def _readable(file: IO[bytes], form: LineFormat, n_cells: int) -> Iterator[bytes]:
     """Yield blocks of lines in UTF-8; the cells of unreadable lines are empty."""
     yield b"\n"  # skipped by the parser, which may treat the first bytes of its input specially
-    for block in _whole_lines(file, form.newline):
-        text = _in_utf8(block, form)
+    for block in whole_lines(file, form.newline):
+        text = in_utf8(block, form)
         text = text.replace(b"\r\n", b"\n") if b"\r" in text else text
         yield _mended(text, form.separator.encode(), n_cells)
 
 
-def _whole_lines(file: IO[bytes], newline: bytes) -> Iterator[bytes]:
-    """Yield blocks of complete lines; truncate lines that exceed `LONGEST_LINE`."""
+def whole_lines(file: IO[bytes], newline: bytes) -> Iterator[bytes]:
+    """Yield blocks of complete lines; truncate lines that exceed `LONGEST_LINE`.
+
+    Parameters
+    ----------
+    file : binary file
+        File, at its first record.
+    newline : bytes
+        Newline, in the encoding of the file.
+
+    Yields
+    ------
+    bytes
+        Lines, each with its newline.
+    """
     begun, width = b"", len(newline)
     most = (line_format.LONGEST_LINE + 2) * width
     while block := file.read(max(_BLOCK // width, 1) * width):
@@ -183,20 +196,46 @@ def _after_last(block: bytes, newline: bytes) -> int:
     return place + len(newline) if place >= 0 else 0
 
 
-def _in_utf8(block: bytes, form: LineFormat) -> bytes:
-    """Convert lines to UTF-8; lines with invalid encoding become empty."""
+def in_utf8(block: bytes, form: LineFormat) -> bytes:
+    """Convert lines to UTF-8; lines with invalid encoding become empty.
+
+    Parameters
+    ----------
+    block : bytes
+        Complete lines.
+    form : LineFormat
+        Encoding of the lines.
+
+    Returns
+    -------
+    bytes
+        As many lines as in `block`.
+    """
     if len(form.newline) == 1 and block.isascii():
         return block
     try:
         text = block.decode(form.encoding)
     except UnicodeDecodeError:
-        lines = _split(block, form.newline)
+        lines = split(block, form.newline)
         return b"\n".join(_line_in_utf8(line, form.encoding) for line in lines)
     return block if form.encoding == "utf-8" else text.encode()
 
 
-def _split(block: bytes, newline: bytes) -> Iterator[bytes]:
-    """Split a block at its newlines, like ``bytes.split`` for one-byte newlines."""
+def split(block: bytes, newline: bytes) -> Iterator[bytes]:
+    """Split a block at its newlines, like ``bytes.split`` for one-byte newlines.
+
+    Parameters
+    ----------
+    block : bytes
+        Lines.
+    newline : bytes
+        Newline, of one or two bytes.
+
+    Yields
+    ------
+    bytes
+        Lines without their newlines, and what follows the last newline.
+    """
     pieces = block.split(newline)
     if len(newline) == 1:
         yield from pieces

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from scipy import stats
 
 from dpexplain import (
+    Categorical,
     Classes,
     DPExplainableBoostingClassifier,
     DPExplainableBoostingRegressor,
+    Numeric,
     PrivacyWarning,
+    Schema,
 )
 from dpexplain.cli import main
+from dpexplain.tables import LineFormat, read_texts
 from messy_tables import TABLES, MessyTable, claims
 from messy_tables_of_persons import TABLES_OF_PERSONS
 from planted_mistakes import MISTAKES
@@ -111,7 +117,34 @@ def test_lines_in_a_forgotten_encoding_are_reported(tmp_path, monkeypatch, capsy
     assert main(schema) == 0
     assert main([word for word in check if word not in ("--encoding", "latin-1")]) == 0
     printed = capsys.readouterr().out
-    (line,) = [line for line in printed.splitlines() if "all columns" in line]
+    (line,) = [line for line in printed.splitlines() if "wrong encoding?" in line]
     n_odd = int((claims(200).meant["device"] == "Typ Ä").sum())
-    assert "wrong encoding or separator?" in line
+    assert "the line is not UTF-8 text: wrong encoding?" in line
+    assert f" {n_odd} " in line
+    (line,) = [line for line in printed.splitlines() if "no value in the row" in line]
     assert f" {n_odd + 1} " in line  # and the empty line at the end
+
+
+def test_a_single_line_in_another_encoding_is_reported_by_check_and_draft(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    lines = ["age;job;died", *(f"{20 + i % 60};cook;{i % 2}" for i in range(1_000))]
+    lines[500] = "44;Köchin;1"
+    Path("data.csv").write_bytes("\n".join(lines).encode("latin-1"))
+    schema = Schema(
+        {"age": Numeric(0, 99), "job": Categorical(["cook"])}, Classes([0, 1], name="died")
+    )
+    Path("schema.toml").write_text(schema.to_toml(), encoding="utf-8")
+    table = ["data.csv", "--sep", ";", "--target", "died"]
+    said = r"the line is not UTF-8 text: wrong encoding\?.* line 501"
+    assert main(["schema", "check", *table, "--schema", "schema.toml"]) == 0
+    assert re.search(said, capsys.readouterr().out)
+    assert main(["schema", "draft", *table, "--out", "draft.toml"]) == 0
+    said = r"1 × the line is not UTF-8 text: wrong encoding\? \(line 501\)"
+    assert re.search(said, capsys.readouterr().out)
+    assert re.search(said, Path("draft.toml").read_text(encoding="utf-8"))
+    X = read_texts("data.csv", LineFormat(";"))  # the same in Python
+    with pytest.warns(PrivacyWarning):
+        rows = schema.check(X, X["died"]).rows
+    assert ("all columns", 1) in {(row[0], row[3]) for row in rows if "wrong encoding" in row[1]}

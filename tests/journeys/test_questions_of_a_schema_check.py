@@ -50,6 +50,20 @@ def test_a_marker_amid_the_numbers_is_reported_if_it_is_far_too_frequent():
     assert doubts(Numeric(-1000, 1000), cells[:-1]) == {}
 
 
+@pytest.mark.parametrize(("factor", "said"), [(10, 10), (100, 100), (1000, 1000), (12, 10), (5, 0)])
+def test_numbers_in_two_units_are_reported_if_the_groups_are_far_apart(factor, said):
+    lengths = RNG.uniform(14, 28, N)
+    mixed = np.where(np.arange(N) % 4 == 0, factor * lengths, lengths)
+    words = f"numbers in two groups, of which one is about {said:,} times as high: two units?"
+    expected = {("x", words): N // 4} if said else {}
+    assert doubts(Numeric(0, 50_000), mixed * 2).items() >= expected.items()
+    assert sum("two units" in words for _, words in doubts(Numeric(0, 50_000), mixed)) == bool(said)
+    spread = RNG.lognormal(4, 1.5, N)
+    few = np.append(lengths, [factor * 20.0] * 3)
+    for cells in (lengths, spread, few, RNG.poisson(3, N), RNG.choice([1, 10, 100], N)):
+        assert not any("two units" in words for _, words in doubts(Numeric(0, 50_000), cells))
+
+
 def test_numbers_at_an_end_of_the_range_are_reported_but_zeros_are_not():
     low = np.where(np.arange(N) % 2, RNG.uniform(0, 15, N), 0.0)
     found = {("x", "almost all in the lowest 2% of the range: wrong unit?"): N // 2}
@@ -94,12 +108,12 @@ def test_a_copy_of_the_target_is_reported_and_a_strong_effect_is_not(task):
     assert doubts(SCORE, RNG.permutation(x), copy, target) == {}
 
 
-def test_rows_without_any_value_are_reported_above_one_percent():
+def test_rows_without_any_value_are_reported_but_a_few_at_the_end_are_not():
     schema = Schema({"a": SCORE, "b": SCORE}, target=Classes(["no", "yes"]))
-    for n_empty, reported in ((2, 0), (3, 1)):
+    for place, reported in ((slice(-2, None), 0), (slice(-3, None), 1), (slice(-2, -1), 1)):
         cells = RNG.uniform(0, 1000, (N, 2))
         y = RNG.choice(["no", "yes"], N).astype(object)
-        cells[:n_empty], y[:n_empty] = np.nan, None
+        cells[place], y[place] = np.nan, None
         with pytest.warns(PrivacyWarning):
             rows = schema.check(pd.DataFrame(cells, columns=["a", "b"]), y).rows
         assert sum(row[0] == "all columns" for row in rows) == reported

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from dpexplain.schema.unread import unread_lines
 from dpexplain.tables import LineFormat, line_format, lines, read_guessed, read_texts
 from dpexplain.tables.line_format import cells_of_line
 from effort import examples
@@ -84,6 +85,49 @@ files = settings(
 def test_a_file_is_the_sum_of_its_lines(body, form, n_cells, small, tmp_path):
     expected = [by_itself(line, form, n_cells) for line in body]
     assert read(tmp_path / "table.csv", form, n_cells, body) == expected
+
+
+def has_text(line, form):
+    try:
+        return bool(line.decode(form.encoding).removesuffix("\r").strip(form.separator + ' "\t'))
+    except UnicodeDecodeError:
+        return True
+
+
+@files
+@given(body=st.lists(LINES, max_size=12), form=st.sampled_from(FORMS), n_cells=st.integers(1, 4))
+@example(body=[b"", b"\xe4" * 9, b"", b"1,2", b"a" * 61, b'"'], form=FORMS[0], n_cells=1)
+def test_lines_with_text_that_cannot_be_read_are_counted_by_reason(
+    body, form, n_cells, small, tmp_path
+):
+    path = tmp_path / "table.csv"
+    path.write_bytes(b"\n".join([head(form, n_cells), *body]) + b"\n")
+    lost = [
+        place + 2
+        for place, line in enumerate(body)
+        if len(cells_of_line(line, form) or [""] * 9) != n_cells and has_text(line, form)
+    ]
+    found = unread_lines(path, form)
+    assert sum(each.n_lines for each in found) == len(lost)
+    first = sorted(number for each in found for number in each.numbers)
+    assert set(first) <= set(lost)
+    assert first[:1] == lost[:1]
+    assert len(first) == sum(min(3, each.n_lines) for each in found)
+
+
+def test_the_reason_and_the_numbers_of_lines_that_cannot_be_read_are_told(tmp_path):
+    path = tmp_path / "table.csv"
+    lines = ["Titel", "age;job", "44;Köchin", '45;"open', "46", "", ";", "47;Köchin", "48;cook"]
+    path.write_bytes("\r\n".join(lines).encode("latin-1"))
+    form = LineFormat(";", header=2)
+    assert [(each.reason, each.n_lines, each.examples) for each in unread_lines(path, form)] == [
+        ("the line is not UTF-8 text: wrong encoding?", 2, "line 3, line 8"),
+        ("the line has an open or misplaced quote: a line break in a cell?", 1, "line 4"),
+        ("the line has too few or too many cells: wrong separator?", 1, "line 5"),
+    ]
+    marked = path.with_name("marked.csv")
+    marked.write_bytes("\r\n".join(lines).encode("utf-16"))
+    assert sum(each.n_lines for each in unread_lines(marked, form)) == 2
 
 
 @files

@@ -1,50 +1,24 @@
 """Schemas from data dictionaries.
 
-A data dictionary is a CSV file with one line for each column of a table. Any mistake in it causes
-an error.
+Any mistake in a dictionary causes an error; all mistakes are named at once.
 """
 
 from __future__ import annotations
 
-import contextlib
-import csv
-import difflib
-import io
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
 from dpexplain._utils.names import closest_name
-from dpexplain._utils.validation import shown
 from dpexplain.exceptions import SchemaError
 from dpexplain.schema._cleaning import as_affixes, as_aliases, as_formats, as_thousands
+from dpexplain.schema.dictionary.entries import Entry, dictionary_entries
 from dpexplain.schema.features import Categorical, Classes, Date, Feature, Numeric, Range, Target
 from dpexplain.tables.cells import cell_number, cell_text, day_text
-from dpexplain.tables.line_format import BYTE_ORDER_MARKS, LineFormat
 from dpexplain.tables.spellings import SERIALS, day_reader, number_reader
-
-COLUMNS: Final = {
-    "name": ("variable", "column", "field"),
-    "type": ("kind",),
-    "min": ("low", "minimum"),
-    "max": ("high", "maximum"),
-    "step": (),
-    "categories": ("values", "levels", "codes"),
-    "aliases": ("spellings",),
-    "missing": ("missing values",),
-    "unit": ("units",),
-    "decimal": (),
-    "thousands": ("thousands separator",),
-    "affixes": ("written with",),
-    "format": ("date format",),
-    "description": ("label", "meaning"),
-    "source": ("reference",),
-}
-"""Columns of a data dictionary, each with its alternative names. Other columns are ignored."""
 
 _TYPES: Final = {
     **dict.fromkeys(
@@ -62,75 +36,30 @@ _TYPES: Final = {
     **dict.fromkeys(("person id", "patient id", "subject id"), "person"),
     **dict.fromkeys(("ignore", "ignored", "free text", "skip"), "ignore"),
 }
-_MAX_BYTES: Final = 16 * 2**20
+_MOST_LISTED: Final = 20
 _CODE: Final = re.compile(r"([\w.+-]+)\s*=\s*(.+)", re.DOTALL)
 _CODED: Final = re.compile(r"[\w.+-]\s*=\s*[^\s=]")
 _SPELLINGS: Final = (
-    ("0", "no", "No", "NO", "n", "N", "nein", "Nein"),
-    ("1", "yes", "Yes", "YES", "y", "Y", "ja", "Ja"),
+    ("0", "no", "No", "NO", "n", "N", "nein", "Nein", "NEIN"),
+    ("1", "yes", "Yes", "YES", "y", "Y", "ja", "Ja", "JA", "j", "J"),
 )
 """Cells that the type boolean reads in addition to false and true, if it has no categories."""
 
 _DATE_WORDS: Final = {
     **{"d": "%d", "dd": "%d", "m": "%m", "mm": "%m", "mmm": "%b", "mmmm": "%B"},
-    **{"yy": "%y", "yyyy": "%Y"},
+    **{"mon": "%b", "month": "%B", "yy": "%y", "yyyy": "%Y"},
 }
-_DATE_WORD: Final = re.compile("d{1,2}|m{1,4}|yyyy|yy", re.IGNORECASE)
-_TIME_WORDS: Final = re.compile("[ t]hh?:mm.*", re.IGNORECASE)
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One line of a data dictionary.
-
-    Parameters
-    ----------
-    file : str
-        Name of the file.
-    line : int
-        Number of the line on which the entry begins, counting from 1.
-    headings : dict
-        Heading of each column, as written in the file.
-    cells : dict
-        Text of the cell in each column; "" if the cell is empty.
-    """
-
-    file: str
-    line: int
-    headings: dict[str, str]
-    cells: dict[str, str]
-
-    def __getitem__(self, column: str) -> str:
-        return self.cells.get(column, "")
-
-    def needed(self, column: str, example: str) -> str:
-        """Return the text of a cell; raise SchemaError if it is empty."""
-        if not self[column]:
-            raise self.error(column, f"is empty; {self['type']} needs it, such as {example}.")
-        return self[column]
-
-    def error(self, column: str, problem: str) -> SchemaError:
-        """Return an error that names the file, the line and the column."""
-        name = f" ({shown(self['name'])})" if self["name"] and column != "name" else ""
-        heading = self.headings.get(column, column)
-        return SchemaError(f"{self.file}, line {self.line}{name}, column {heading!r}: {problem}")
-
-    @contextlib.contextmanager
-    def at(self, column: str) -> Iterator[None]:
-        """Add the file, line and column to errors raised inside the ``with`` block."""
-        try:
-            yield
-        except SchemaError as error:
-            raise self.error(column, str(error)) from None
-
-    @property
-    def source(self) -> str:
-        """Source named in the entry, or its file and line if none is named."""
-        return self["source"] or f"{self.file}, line {self.line}"
+_DATE_WORD: Final = re.compile("month|mon|d{1,2}|m{1,4}|yyyy|yy")
+_TIME_WORDS: Final = re.compile("[ t]h{1,2}(12|24)?:m[mi].*")
+_IN_ENGLISH: Final = {"tj": str.maketrans("tj", "dy"), "ja": str.maketrans("ja", "dy")}
+"""German TT.MM.JJJJ and French JJ/MM/AAAA, by the letters that only they have."""
 
 
 def dictionary_fields(
-    path: str | Path, target: str | None, encoding: str = "utf-8"
+    path: str | Path,
+    target: str | None,
+    encoding: str = "utf-8",
+    exclude: str | Iterable[str] = (),
 ) -> dict[str, Any]:
     """Read the arguments for a schema from a data dictionary.
 
@@ -142,6 +71,8 @@ def dictionary_fields(
         Column to predict; None for a schema that has no target.
     encoding : str, default="utf-8"
         Encoding of a file that is not UTF-8 and has no byte order mark.
+    exclude : str or iterable of str, default=()
+        Columns to leave out.
 
     Returns
     -------
@@ -151,123 +82,56 @@ def dictionary_fields(
     Raises
     ------
     SchemaError
-        If a line is invalid; the message names the line and the column.
+        If lines are invalid; the message names each of them, and the column.
     ValueError
         If the encoding is not supported.
     """
-    entries = _entries(Path(path), LineFormat(encoding=encoding).encoding)
+    path = Path(path)
+    entries = dictionary_entries(path, encoding)
     names = [entry["name"] for entry in entries]
-    if target is not None and target not in names:
-        meant = closest_name(target, names)
-        hint = f"did you mean {meant!r}?" if meant else "add a line for it."
-        raise SchemaError(f"{Path(path).name} has no line for the target {target!r}; {hint}")
+    left_out = {exclude} if isinstance(exclude, str) else set(exclude)
+    for name in [*sorted(left_out), *([] if target is None else [target])]:
+        if name not in names:
+            meant = closest_name(name, names)
+            hint = f"did you mean {meant!r}?" if meant else "add a line for it."
+            role = "the target " if name == target else "exclude: "
+            raise SchemaError(f"{path.name} has no line for {role}{name!r}; {hint}")
     fields: dict[str, Any] = {"features": {}, "id": []}
+    mistakes: list[str] = []
     for entry in entries:
-        name, kind = entry["name"], _kind(entry)
-        if name == target:
-            fields["target"] = _target(entry, kind)
-        elif kind == "id":
-            fields["id"].append(name)
-        elif kind == "person":
-            if "person" in fields:
-                raise entry.error("type", f"{fields['person']!r} is already the person column.")
-            fields["person"] = name
-        elif kind != "ignore":
-            fields["features"][name] = _feature(entry, kind)
+        if entry["name"] not in left_out:
+            try:
+                _add(fields, entry, target)
+            except SchemaError as error:
+                mistakes.append(str(error))
+    if mistakes:
+        raise SchemaError(_listed(path.name, mistakes))
     return fields
 
 
-def _entries(path: Path, encoding: str) -> list[Entry]:
-    """Read the entries of a data dictionary."""
-    raw = path.read_bytes()[: _MAX_BYTES + 1]
-    if len(raw) > _MAX_BYTES:
-        raise SchemaError(f"{path.name} has more than {_MAX_BYTES} bytes; is it the data?")
-    if raw.startswith((b"PK\3\4", b"\xd0\xcf\x11\xe0")):
-        raise SchemaError(f"{path.name} is a spreadsheet or an archive; save the sheet as CSV.")
-    text = _text(path.name, raw, encoding)
-    first = text.split("\n", 1)[0]
-    separator = max(",;\t", key=first.count)
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
-    found: list[Entry] = []
-    headings: dict[str, str] = {}
-    places: dict[str, int] = {}
-    line = 1
-    try:
-        for cells in rows:
-            if not headings:
-                headings, places = _headings(path.name, cells)
-            elif any(cell.strip() for cell in cells):
-                found.append(_entry(path.name, line, headings, places, cells))
-            line = rows.line_num + 1
-    except csv.Error as error:
-        raise SchemaError(f"{path.name}, line {line}: {error}.") from None
-    _check_entries(path.name, found)
-    return found
+def _add(fields: dict[str, Any], entry: Entry, target: str | None) -> None:
+    """Add one line of the dictionary to the arguments for a schema."""
+    name, kind = entry["name"], _kind(entry)
+    if name == target:
+        fields["target"] = _target(entry, kind)
+    elif kind == "id":
+        fields["id"].append(name)
+    elif kind == "person":
+        if "person" in fields:
+            raise entry.error("type", f"{fields['person']!r} is already the person column.")
+        fields["person"] = name
+    elif kind != "ignore":
+        fields["features"][name] = _feature(entry, kind)
 
 
-def _text(file: str, raw: bytes, encoding: str) -> str:
-    """Decode by the byte order mark, else as UTF-8, else in the given encoding."""
-    marked = (name for name, mark in BYTE_ORDER_MARKS.items() if raw.startswith(mark))
-    known = next(marked, "utf-8")
-    raw = raw.removeprefix(BYTE_ORDER_MARKS[known])
-    for name in dict.fromkeys((known, encoding)):
-        try:
-            return raw.decode(name)
-        except UnicodeDecodeError as error:
-            place = error.start
-    line = raw[:place].count(b"\n") + 1
-    raise SchemaError(
-        f"{file}, line {line}: not {name.upper()} text; specify the encoding of the dictionary, "
-        "such as cp1252 (--encoding), or save it as UTF-8."
-    )
-
-
-def _headings(file: str, cells: list[str]) -> tuple[dict[str, str], dict[str, int]]:
-    """Return the headings and the indices of the known columns, keyed by name."""
-    known = {other: name for name, others in COLUMNS.items() for other in (name, *others)}
-    headings: dict[str, str] = {}
-    places: dict[str, int] = {}
-    for place, cell in enumerate(cells):
-        heading = cell.strip()
-        name = known.get(heading.casefold())
-        if name is None:
-            meant = difflib.get_close_matches(heading.casefold(), COLUMNS, n=1, cutoff=0.8)
-            if meant:
-                raise SchemaError(
-                    f"{file}, line 1: unknown column {heading!r}; did you mean {meant[0]!r}?"
-                )
-            continue
-        if name in headings:
-            raise SchemaError(
-                f"{file}, line 1: {headings[name]!r} and {heading!r} are the same column; keep one."
-            )
-        headings[name], places[name] = heading, place
-    for name in ("name", "type"):
-        if name not in headings:
-            raise SchemaError(
-                f"{file}, line 1: no column {name!r}; a dictionary has the columns name and type, "
-                f"and may have {', '.join(list(COLUMNS)[2:])}."
-            )
-    return headings, places
-
-
-def _entry(
-    file: str, line: int, headings: dict[str, str], places: dict[str, int], cells: list[str]
-) -> Entry:
-    if len(cells) <= places["name"] or not cells[places["name"]].strip():
-        raise Entry(file, line, headings, {}).error("name", "is empty; name the column.")
-    found = {n: cells[place].strip() for n, place in places.items() if place < len(cells)}
-    return Entry(file, line, headings, found)
-
-
-def _check_entries(file: str, entries: list[Entry]) -> None:
-    lines: dict[str, int] = {}
-    for entry in entries:
-        if entry["name"] in lines:
-            raise entry.error("name", f"{entry['name']!r} is in line {lines[entry['name']]} too.")
-        lines[entry["name"]] = entry.line
-    if not entries:
-        raise SchemaError(f"{file} has no line after the first; add one line per column.")
+def _listed(file: str, mistakes: list[str]) -> str:
+    """Return one message about all lines that are wrong."""
+    if len(mistakes) == 1:
+        return mistakes[0]
+    more = len(mistakes) - _MOST_LISTED
+    shown = [*mistakes[:_MOST_LISTED], *([f"and {more} more"] if more > 0 else [])]
+    words = f"{file}: {len(mistakes)} lines are wrong; correct them, or leave their columns out"
+    return "\n".join([f"{words} (--exclude, exclude=):", *shown])
 
 
 def _kind(entry: Entry) -> str:
@@ -381,10 +245,11 @@ def _strftime(text: str) -> str:
     """Convert a format such as DD.MM.YYYY to ``strftime``, dropping any time of day."""
     if text.casefold() in SERIALS:
         return text.casefold()
-    day = _TIME_WORDS.sub("", text)
+    day = _TIME_WORDS.sub("", text.casefold())
+    day = next((day.translate(to) for other, to in _IN_ENGLISH.items() if {*other} <= {*day}), day)
     if "%" in text or any(map(str.isalpha, _DATE_WORD.sub("", day))):
         return text
-    return _DATE_WORD.sub(lambda found: _DATE_WORDS[found[0].casefold()], day)
+    return _DATE_WORD.sub(lambda found: _DATE_WORDS[found[0]], day)
 
 
 def _names(entry: Entry, kind: str) -> tuple[list[str], tuple[tuple[str, str], ...]]:
