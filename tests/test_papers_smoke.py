@@ -355,9 +355,9 @@ def test_mean_gradients_times_inputs_are_how_far_the_scores_rise(load):
 
     found = module.mean_gradients(network, X[:5])
 
-    def scores(Z):
+    def scores(rows):
         with np.errstate(divide="ignore"):
-            return np.log(network.predict_proba(Z))  # the scores less a common number
+            return np.log(network.predict_proba(rows))  # the scores less a common number
 
     rise = scores(X[:5]) - scores(np.zeros((1, 4)))
     expected = np.einsum("nkd,nd->nk", found, X[:5])
