@@ -11,6 +11,7 @@ _PLAIN = {
     "adult": ((0.907, 0.003), (0.903, 0.002), (0.928, 0.001), (0.929, 0.002)),
     "breast cancer": ((0.994, 0.006), (0.992, 0.009), (0.992, 0.010), (0.994, 0.009)),
     "telco": ((0.808, 0.014), (0.824, 0.002), (0.822, 0.004), (0.853, 0.004)),
+    "credit_fraud": ((0.980, 0.003), (0.950, 0.007), (0.983, 0.002), (0.982, 0.005)),
 }
 _MODELS = ("logistic regression", "random forest", "gradient boosting", "EBM")
 RECREATED = {
@@ -84,6 +85,8 @@ def _plain(tables: Tables) -> pd.DataFrame:
 
 def _near_plain(tables: Tables, data: str) -> dict[str, bool]:
     """Whether each model is within two of the printed standard deviations, of three splits."""
+    if data not in _plain(tables).index:
+        raise NotMeasuredError(f"row of {data} in ebm_without_privacy")
     ours = _plain(tables).loc[data]
     printed = zip(_MODELS, _PLAIN[data], strict=True)
     return {model: abs(ours[model] - mean) <= 2 * sd for model, (mean, sd) in printed}
@@ -92,7 +95,9 @@ def _near_plain(tables: Tables, data: str) -> dict[str, bool]:
 _OTHER_FIGURES = {
     "telco": "; cause: the slides have 0.808 ± 0.014, 0.824 ± 0.002 and 0.822 ± 0.004 where the "
     "README of InterpretML prints 0.849 ± 0.005, 0.824 ± 0.004 and 0.828 ± 0.010 for the first "
-    "three models, and these are met"
+    "three models, and these are met",
+    "credit_fraud": "; public, but in no package that we found; a run measures it where its file "
+    "is",
 }
 
 
@@ -100,7 +105,7 @@ def _plain_row(data: str) -> Claim:
     return Claim(
         PAPER,
         "table without privacy",
-        f"Rows of {data}: linear, forest, boosted trees and EBM",
+        f"Rows of {data.replace('_', '-')}: linear, forest, boosted trees and EBM",
         lambda t: (
             "within two printed standard deviations: "
             + ", ".join(
@@ -188,7 +193,6 @@ _NO_DATA = "public, but in no package that we found"
 
 CLAIMS = (
     *map(_plain_row, _PLAIN),
-    untested(PAPER, "table without privacy", "Rows of credit-fraud: all models", _NO_DATA),
     Claim(
         PAPER,
         "table without privacy",
