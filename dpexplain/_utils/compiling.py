@@ -105,7 +105,7 @@ def _make_all() -> None:
         del _waiting[: len(made)]
 
 
-class Word:
+class CompilingProgress:
     """Progress bar for compiling the kernels that fits usually need.
 
     The kernels that a fit needs depend only on its settings and schema, so the bar reveals nothing
@@ -192,7 +192,7 @@ def _somebody_waits() -> bool:
     return "ipykernel.zmqshell" in sys.modules or (sys.stderr is not None and sys.stderr.isatty())
 
 
-WORD = Word()
+PROGRESS = CompilingProgress()
 _PAUSE = Pause()
 _listening: list[Any] = []
 
@@ -203,12 +203,12 @@ def _listen() -> None:
 
     class Listener(event.Listener):
         def on_start(self, event: Any) -> None:
-            WORD.on_start(event)
+            PROGRESS.on_start(event)
             _PAUSE.on_start(event)
 
         def on_end(self, event: Any) -> None:
             _PAUSE.on_end(event)
-            WORD.on_end(event)
+            PROGRESS.on_end(event)
 
     if not _listening:
         _listening.append(Listener())
@@ -217,7 +217,7 @@ def _listen() -> None:
 
 def finish_bar() -> None:
     """End the line of the progress bar; called when a fit or an explanation ends."""
-    WORD.finish()
+    PROGRESS.finish()
 
 
 atexit.register(finish_bar)

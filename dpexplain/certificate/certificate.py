@@ -243,8 +243,8 @@ class Certificate:
         Returns
         -------
         str
-            HTML without executable scripts, images or links, which also contains the certificate as
-            JSON.
+            HTML without executable scripts, images or links. The page also contains the certificate
+            as JSON.
         """
         return page_of(self, self.to_json())
 

@@ -41,10 +41,9 @@ def changed_words(shown: Released) -> str:
     Returns
     -------
     str
-        Name of the changed field. The result is "of a term" or "of a pair" if the guarantee of a
-        term or pair differs from that of the model, and empty if no change was found. The guarantee
-        of a pair need not mention edits to the model, because earlier versions could not edit
-        pairs.
+        Name of the changed field; "of a term" or "of a pair" if a term or pair has a different
+        guarantee than the model; an empty string if no change was found. The guarantee of a pair
+        may omit edits to the model, because earlier versions could not edit pairs.
     """
     edits = () if isinstance(shown, FilterBank) else shown.edits
     return next(_changed(shown.guarantee, edits), "") or next(_differing(shown), "")

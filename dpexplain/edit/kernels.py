@@ -122,9 +122,9 @@ def _gains(x: FloatArray, residual: FloatArray) -> FloatArray:
 def _with_true_kinks(
     x: FloatArray, target: FloatArray, weight: FloatArray, kinks: list[int], before: FloatArray
 ) -> tuple[FloatArray, list[int]]:
-    """Fit a broken line, and remove kinks that bend the wrong way.
+    """Fit a piecewise linear curve, removing kinks that bend the wrong way.
 
-    Return the line and the remaining kinks.
+    Return the curve and the remaining kinks.
     """
     while True:
         fit = _broken_line(x, target, weight, kinks)

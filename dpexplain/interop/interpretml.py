@@ -25,10 +25,10 @@ _OBJECTIVES = {
 def to_interpret(explanation: GlobalExplanation | MulticlassExplanation) -> Any:
     """Convert an explanation to an InterpretML model with the same scores.
 
-    The methods of the model (``predict``, ``explain_global``, ``to_json``) work as after a fit, and
-    InterpretML can read the file written by ``to_json``. The guarantee, noise bands, descriptions
-    and units are omitted, because InterpretML cannot store them. InterpretML does not support
-    dates, so pass days since 1970-01-01 to the model instead.
+    The methods of the model (``predict``, ``explain_global``, ``to_json``) work as if it had been
+    fitted, and InterpretML can read the file written by ``to_json``. The guarantee, noise bands,
+    descriptions and units are omitted, because InterpretML cannot store them. InterpretML does not
+    support dates, so pass days since 1970-01-01 to the model instead.
 
     Parameters
     ----------

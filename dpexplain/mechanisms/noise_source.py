@@ -239,8 +239,8 @@ class NoiseSource:
         Returns
         -------
         ndarray of shape (size,), dtype int64
-            Fresh noise, drawn exactly with every backend. A source with a seed returns rounded
-            draws from the continuous distribution instead.
+            Fresh noise from the exact distribution, whatever the backend. A source with a seed
+            returns rounded draws from the continuous distribution instead.
         """
         from dpexplain.mechanisms import laplace
 

@@ -62,8 +62,8 @@ class Numeric:
         (``10,45``) count as missing. If it is a period, read files with ``dtype=str``, as the
         command line does: pandas would read ``1.045`` as about one.
     affixes : str or sequence of str, default=()
-        Texts that may precede or follow the number in a cell, such as ``["kg", "%"]``. Only one of
-        them is removed, and the number is not converted.
+        Strings that may precede or follow the number in a cell, such as ``["kg", "%"]``. Only one
+        of them is removed, and the number is not converted.
     source : str, default=""
         Where the bounds come from, such as a page of the data dictionary, a law or a person.
 

@@ -1,8 +1,8 @@
 """Signs of mistakes visible only in a column as a whole. NOT PRIVATE.
 
-Every cell of such a column may fit the schema: a record number fits a wide range, and -99 fits the
-bounds of a balance. The findings are questions for the data holder; a column may look wrong and
-still be correct.
+Every cell may fit the schema even if the column is wrong: record numbers lie within a wide range,
+and the code -99 lies within the bounds of an account balance. The findings are questions for the
+data holder; a column may look wrong and still be correct.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Encode tables as arrays, cell by cell, using only the schema.
 
 The code of a cell depends only on that cell and the schema, not on other cells or on the dtype that
-pandas chose for the column, and no cell causes an error: an exception, or a change in how other
-cells are encoded, would reveal one record. Errors are raised only for the names and number of
-columns, which are public.
+pandas chose for the column. No cell raises an exception or changes how other cells are encoded,
+because either would reveal something about one record. Errors are raised only for the names and
+number of columns, which are public.
 
 This does not cover earlier steps: if a CSV reader parses a file as a whole, one line can change how
 other lines are parsed. :func:`dpexplain.tables.read_texts` reads each line independently, as text.

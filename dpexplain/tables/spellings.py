@@ -267,7 +267,7 @@ def number_reader(
     thousands : str, default=""
         Thousands separator in text, one of `THOUSANDS`; "" if there is none.
     affixes : sequence of str, default=()
-        Texts that may precede or follow a number, such as its unit.
+        Strings that may precede or follow a number, such as its unit.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Kernels are compiled beforehand by a command, or at first use with a word to whoever waits."""
+"""Kernels are compiled beforehand by a command, or at first use with a progress bar."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def warmed(monkeypatch):
     monkeypatch.setattr(warming, "delayed", lambda run: lambda *a: (run, a))
     monkeypatch.setattr(warming, "warm_model", lambda name, quick: found.append(name))
     monkeypatch.setattr(warming, "warm_imports", lambda: None)
-    monkeypatch.setattr(compiling.WORD, "silent", True)
+    monkeypatch.setattr(compiling.PROGRESS, "silent", True)
     return found
 
 
@@ -68,22 +68,22 @@ def lines_of(stream):
     return [line.split("\r")[-1].rstrip() for line in stream.getvalue().split("\n")[:-1]]
 
 
-def compile_all(word, modules):
+def compile_all(progress, modules):
     for module in modules:
-        word.on_start(compiled(module))
-        word.on_start(compiled(module))  # a function that the first one calls
-        word.on_end(compiled(module))
-        word.on_end(compiled(module))
+        progress.on_start(compiled(module))
+        progress.on_start(compiled(module))  # a function that the first one calls
+        progress.on_end(compiled(module))
+        progress.on_end(compiled(module))
 
 
 @pytest.mark.parametrize("n_kernels", [1, compiling.USUAL_KERNELS, 2 * compiling.USUAL_KERNELS])
 def test_what_is_compiled_at_first_use_is_said_in_one_line_with_a_bar(monkeypatch, n_kernels):
     monkeypatch.setattr(sys, "stderr", Terminal())
-    word = compiling.Word()
-    compile_all(word, ["dpexplain.x"] * n_kernels)
+    progress = compiling.CompilingProgress()
+    compile_all(progress, ["dpexplain.x"] * n_kernels)
     half_way = sys.stderr.getvalue().count("\r")
-    word.finish()
-    word.finish()
+    progress.finish()
+    progress.finish()
     (line,) = lines_of(sys.stderr)
     assert line.startswith(compiling.SAID)
     assert line.endswith(f"{n_kernels}/{n_kernels}")
@@ -98,9 +98,9 @@ def test_what_is_compiled_at_first_use_is_said_in_one_line_with_a_bar(monkeypatc
 )
 def test_what_is_compiled_is_said_to_who_waits_for_it(monkeypatch, stream, module):
     monkeypatch.setattr(sys, "stderr", stream())
-    word = compiling.Word()
-    compile_all(word, [module])
-    word.finish()
+    progress = compiling.CompilingProgress()
+    compile_all(progress, [module])
+    progress.finish()
     assert sys.stderr.getvalue() == ""
 
 
@@ -139,12 +139,12 @@ def test_numba_is_imported_by_the_first_call_of_a_kernel_and_kernels_may_call_ea
 
 FIRST_FIT = """
 from dpexplain import Categorical, Classes, DPExplainableBoostingClassifier, Numeric, Schema
-from dpexplain._utils.compiling import WORD
+from dpexplain._utils.compiling import PROGRESS
 
 features = {"age": Numeric(0, 9), "job": Categorical(["a"])}
 model = DPExplainableBoostingClassifier(schema=Schema(features, target=Classes([0, 1])))
 model.fit([[k % 9, "a"] for k in range(200)], [k % 2 for k in range(200)]).explain_global()
-print(WORD.n_done)
+print(PROGRESS.n_done)
 """
 
 

@@ -137,8 +137,9 @@ def _compare(
 
     `half` is the largest excess of one bin over another that errors can explain. The margin is the
     highest bin inside the range minus the highest bin outside. If the peak is inside, the margin of
-    the true curve lies between zero and the largest margin that the errors of the bins inside
-    allow. If the peak is outside, the same holds for the bins outside, with the opposite sign.
+    the true curve lies between zero and the largest margin that is compatible with the errors of
+    the bins in the range. If the peak is outside, the same holds for the bins outside, with the
+    opposite sign.
     """
     excess = curve[None, :] - curve[:, None] - half  # of the column over the row
     np.fill_diagonal(excess, -np.inf)

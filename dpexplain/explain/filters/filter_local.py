@@ -164,7 +164,7 @@ class FilterExplanation(Record, LocalDisplay):
 
     @property
     def contribution_std(self) -> FloatArray | None:
-        """Standard deviations of the contributions due to privacy noise; None if unknown."""
+        """Standard deviation of each contribution due to privacy noise; None if unknown."""
         if self.effective_std is None:
             return None
         return np.asarray(np.abs(self.inputs[:, None, :]) * self.effective_std)

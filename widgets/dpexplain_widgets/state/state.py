@@ -447,7 +447,7 @@ class ViewState(traitlets.HasTraits):
         return stops
 
     def _fit(self) -> dict[str, Any] | None:
-        """Return the selected fit: by epsilon and repeat, or the reference."""
+        """Return the selected fit: a private fit or the reference."""
         fits = self.shown.get("fits", [])
         if self.epsilon_index < len(fits):
             repeats = fits[self.epsilon_index]

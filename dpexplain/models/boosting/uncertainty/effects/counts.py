@@ -1,7 +1,7 @@
 """Distribution of counts around their mean, and expected clipped residuals.
 
 A count is assumed to be negative binomial: if its rate is m, its variance is ``m + a m ** 2``. The
-dispersion a is estimated, because it determines how much the clip removes. With a = 0, counts would
+dispersion a is estimated, because it determines how much clipping removes. With a = 0, counts would
 be Poisson; with a = 1, they would be geometric.
 """
 
