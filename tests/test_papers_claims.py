@@ -107,6 +107,18 @@ def test_every_printed_number_that_was_measured_stands_on_its_page(load, folder)
         assert not rows.duplicated(["line", "at"]).any(), path.name  # else a cell would be lost
 
 
+def test_what_a_study_has_less_of_stands_next_to_its_pictures_and_tables(load, folder):
+    less = load("reduced").REDUCED
+    assert set(less) == set(pd.read_csv(folder / "studies.csv")["name"])
+    for source in load("sources").SOURCES:
+        text = (folder / f"{source.page}.md").read_text(encoding="utf-8")
+        head = text[: text.index("\n## Causes\n")]
+        assert head.count("\nWhat differs: ") == head.count("![") + head.count("\n### ")
+        for name in re.findall(r"\n### (\w+): here", head):
+            table = pd.read_csv(folder / f"{name}.csv")
+            assert load("reduced").reduced(name, table) in head
+
+
 def test_the_domains_that_texts_count_are_those_of_the_table(load, folder):
     table = pd.read_csv(folder / "objective_calibration.csv")
 

@@ -53,6 +53,28 @@ def sizes(table: pd.DataFrame) -> Figure:
     return _named(figure, axes)
 
 
+def metrics(table: pd.DataFrame) -> Figure:
+    """A panel per metric, with a row per data set, model and epsilon, and two deviations."""
+    known = [c for c in ("data", "model", "projection", "epsilon") if c in table]
+    settings = [c for c in known if table[c].nunique(dropna=False) > 1]
+    words = {"per_filter": "projection", "none": "no projection"}
+    names = table[settings].apply(
+        lambda row: ", ".join(
+            words.get(str(v), f"ε {v:g}" if isinstance(v, float) else str(v)) for v in row.dropna()
+        ),
+        axis=1,
+    )
+    groups = list(table.groupby("metric", sort=False))
+    figure, axes = panels(len(groups), across=2)
+    for ax, (metric, rows) in zip(axes, groups, strict=True):
+        error = 2 * rows["sd"].fillna(0.0)
+        ax.errorbar(rows["mean"], range(len(rows)), xerr=error, fmt=".")
+        ax.set_yticks(range(len(rows)), names[rows.index], fontsize=6)
+        ax.invert_yaxis()
+        ax.set_title(metric, fontsize=7)
+    return figure
+
+
 def single_runs(table: pd.DataFrame) -> Figure:
     """Share of runs on banknote with at most an error, by epsilon and budget."""
     rows = table.query("data == 'banknote' and metric == 'test error'")

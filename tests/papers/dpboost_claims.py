@@ -152,16 +152,39 @@ _DATA = (
     "adult, abalone and two smaller simulations (50,000 rows, 100 features), four of the ten data "
     "sets"
 )
-_SOME = (
-    f"{_DATA}; learning rate 0.1, where the paper has 0.01; 5 folds, of the simulations 3 or 1 "
-    "(column n)"
-)
-_SHORT = (
-    "adult, abalone and two smaller simulations (50,000 rows, 100 features), of which only adult "
-    "is in the figure; learning rate 0.1, where the paper has 0.01; 1 fold (abalone 3) of 5; 1,000 "
-    "trees (simulations 100)"
-)
-_LENGTH = f"{_SHORT}; the paper's caption says 1,000 trees, its text 5,000"
+_SLOW = "learning rate 0.1, where the paper has 0.01"
+
+
+def _folds(study: str) -> Callable[[Tables], str]:
+    """How many of the paper's five folds each data set has at least."""
+
+    def words(tables: Tables) -> str:
+        least = tables[study].groupby("data")["n"].min()
+        if (least == least.iloc[0]).all():
+            return f"{least.iloc[0]} of 5 folds"
+        return f"of 5 folds {', '.join(f'{name} {n}' for name, n in least.items())}"
+
+    return words
+
+
+def _some(after: str = "") -> Callable[[Tables], str]:
+    """What differs in the study of figure 2."""
+    return lambda t: f"{_DATA}; {_SLOW}; {_folds('dpboost_error')(t)}{after}"
+
+
+def _short(after: str, before: str = "") -> Callable[[Tables], str]:
+    """What differs in the study of many ensembles."""
+    return lambda t: (
+        f"{before}adult, abalone and two smaller simulations (50,000 rows, 100 features), of which "
+        f"only adult is in the figure; {_SLOW}; {_folds('dpboost_convergence')(t)}; 1,000 trees "
+        f"(simulations 100){after}"
+    )
+
+
+def _long(before: str = "") -> Callable[[Tables], str]:
+    return _short("; the paper's caption says 1,000 trees, its text 5,000", before)
+
+
 _CLOCK = (
     "another machine and implementation, smaller simulations, one ensemble at epsilon 4 where the "
     "paper has 100 at 5 each"
@@ -169,10 +192,6 @@ _CLOCK = (
 _ABSENT = (
     "public, but in no package that we found; a run measures them where their files are, except "
     "real-sim, whose 20,958 sparse columns do not fit our tables"
-)
-_ABSENT_LONG = (
-    "public, but in no package that we found; the study of this figure reads no files yet, and the "
-    "20,958 sparse columns of real-sim do not fit our tables"
 )
 
 
@@ -192,12 +211,8 @@ def _smaller(size: int) -> Callable[[Tables], pd.DataFrame]:
 
 def _sized(tables: Tables) -> str:
     """On which data and how many folds there are ensembles of fewer trees."""
-    table = tables["dpboost_sizes"]
-    data, least = ", ".join(sorted(table["data"].unique())), int(table["n"].min())
-    return (
-        f"{data}, of the ten data sets; learning rate 0.1, where the paper has 0.01; {least} of 5 "
-        "folds or more"
-    )
+    data = ", ".join(sorted(tables["dpboost_sizes"]["data"].unique()))
+    return f"{data}, of the ten data sets; {_SLOW}; {_folds('dpboost_sizes')(tables)}"
 
 
 def _last(size: int) -> Callable[[Tables], pd.DataFrame]:
@@ -241,9 +256,11 @@ CLAIMS = (
         "a drawing of the algorithm, which claims nothing",
         NOT_TESTABLE,
     ),
-    Claim(PAPER, "figure 2", "DPBoost has a smaller error than SEQ at every epsilon", *_SEQ, _SOME),
     Claim(
-        PAPER, "figure 2", "DPBoost has a smaller error than PARA at every epsilon", *_PARA, _SOME
+        PAPER, "figure 2", "DPBoost has a smaller error than SEQ at every epsilon", *_SEQ, _some()
+    ),
+    Claim(
+        PAPER, "figure 2", "DPBoost has a smaller error than PARA at every epsilon", *_PARA, _some()
     ),
     Claim(
         PAPER,
@@ -255,8 +272,9 @@ CLAIMS = (
             f"as a share: {_listed(_share_at_one(t), '{:.1%}')}"
         ),
         lambda t: of_all([_points_at_one(t).mean() >= 0.1, _share_at_one(t).mean() >= 0.1]),
-        f"{_SOME}; the paper does not say which it means, nor over which model; PARA is the nearer "
-        "one",
+        _some(
+            "; the paper does not say which it means, nor over which model; PARA is the nearer one"
+        ),
     ),
     Claim(
         PAPER,
@@ -264,7 +282,7 @@ CLAIMS = (
         "At epsilon 1 the RMSE of regressions is significantly lower (here, by a tenth or more)",
         lambda t: f"RMSE over that of PARA: {_listed(_regressions_at_one(t))}",
         lambda t: of_all(_regressions_at_one(t) <= 0.9),
-        f"{_SOME}; the paper has no number; PARA is the nearer of the other two",
+        _some("; the paper has no number; PARA is the nearer of the other two"),
     ),
     Claim(
         PAPER,
@@ -273,8 +291,10 @@ CLAIMS = (
         "10)",
         lambda t: f"error over that without privacy: {_listed(_over_plain(t))}",
         lambda t: of_all(_over_plain(t) <= 1.25),
-        "we count a difference of up to a quarter of the error as close; the paper sets no number; "
-        f"{_SOME}",
+        _some(
+            "; we count a difference of up to a quarter of the error as close; the paper sets no "
+            "number"
+        ),
     ),
     Claim(
         PAPER,
@@ -285,8 +305,7 @@ CLAIMS = (
             f"{len(_steady(t))} pairs of data and epsilon"
         ),
         lambda t: of_all(_steady(t)),
-        "abalone, adult and simulated classes, and simulated regressions at two values of epsilon: "
-        "those with several folds; the paper has no number",
+        _some("; where there are several folds; the paper has no number"),
     ),
     Claim(
         PAPER,
@@ -294,7 +313,7 @@ CLAIMS = (
         "SEQ has the largest error in almost all cases (here, larger than PARA)",
         lambda t: _counted(_seq_last(t), "larger error"),
         lambda t: bool(_seq_last(t).mean() >= 0.9),
-        f"{_SOME}; almost all means nine of ten here",
+        _some("; almost all means nine of ten here"),
     ),
     untested(
         PAPER,
@@ -308,7 +327,7 @@ CLAIMS = (
         "With epsilon 5 per ensemble, DPBoost goes on improving with more ensembles; on adult",
         lambda t: f"error after the last ensemble over the first: {_listed(_improves(t)[_SHOWN])}",
         lambda t: of_all(_improves(t)[_SHOWN] < 1),
-        _LENGTH,
+        _long(),
     ),
     Claim(
         PAPER,
@@ -318,7 +337,7 @@ CLAIMS = (
             f"error after the last ensemble over the first: {_listed(_improves(t).drop(_SHOWN))}"
         ),
         lambda t: of_all(_improves(t).drop(_SHOWN) < 1),
-        f"our question: the figure has classifications only; {_LENGTH}",
+        _long("our question: the figure has classifications only; "),
     ),
     Claim(
         PAPER,
@@ -327,8 +346,10 @@ CLAIMS = (
         "1,000)",
         lambda t: f"error after 1,000 trees over that of 100: {_listed(_flat(t))}",
         lambda t: of_all(_flat(t) > 0.9),
-        "of the data in the figure adult only, and abalone; learning rate 0.1, where the paper has "
-        "0.01; 1 fold (abalone 3) of 5; the paper names about 20 trees for SUSY",
+        lambda t: (
+            f"of the data in the figure adult only, and abalone; {_SLOW}; "
+            f"{_folds('dpboost_convergence')(t)}; the paper names about 20 trees for SUSY"
+        ),
     ),
     Claim(
         PAPER,
@@ -340,13 +361,13 @@ CLAIMS = (
             + ", ".join(f"{d} {m}" for d, m in _best_in_the_end(t).idxmin(axis=1).items())
         ),
         lambda t: of_all(_best_in_the_end(t).idxmin(axis=1) == "DPBoost"),
-        _LENGTH,
+        _long(),
     ),
     untested(
         PAPER,
         "figure 3",
         "Panels of real-sim, covtype, SUSY and cod-rna",
-        _ABSENT_LONG,
+        _ABSENT,
     ),
     Claim(
         PAPER,
@@ -383,8 +404,10 @@ CLAIMS = (
         "Geometric leaf clipping always improves DPBoost (abalone, YearPrediction, synthetic_reg)",
         _effect("GDF only"),
         lambda t: of_all([*(_gain("GDF only", 50)(t) < 1), *(_gain("GDF only", 200)(t) < 1)]),
-        "also on adult and simulated classes, not on YearPrediction; smaller simulations; learning "
-        "rate 0.1, where the paper has 0.01; 3 folds, of the simulations 1",
+        lambda t: (
+            f"also on adult and simulated classes, not on YearPrediction; smaller simulations; "
+            f"{_SLOW}; {_folds('dpboost_effects')(t)}"
+        ),
     ),
     Claim(
         PAPER,
@@ -395,9 +418,11 @@ CLAIMS = (
             + ", ".join(f"{d} at {e:g} {v:.2%}" for (d, e), v in _shares(t).items())
         ),
         lambda t: of_all(_shares(t) <= 0.08),
-        "the paper does not say at which epsilon it counted; its own table has 8.06% for "
-        "YearPredictionMSD; the simulation has 50,000 rows instead of 1,000,000; 3 folds, of the "
-        "simulation 1",
+        lambda t: (
+            "the paper does not say at which epsilon it counted; its own table has 8.06% for "
+            "YearPredictionMSD; the simulation has 50,000 rows instead of 1,000,000; "
+            f"{_folds('dpboost_effects')(t)}"
+        ),
     ),
     untested(
         PAPER,
@@ -411,9 +436,11 @@ CLAIMS = (
         "Filtering costs little accuracy",
         _effect("GLC only"),
         lambda t: bool(_gain("GLC only", 50)(t).median() < 1.01),
-        "against clipping gradients at the same bound, which is equally private; little means 1% "
-        "of the error in the median of 50 trees, the paper argues from the number of records; 3 "
-        "folds, of the simulations 1",
+        lambda t: (
+            "against clipping gradients at the same bound, which is equally private; little means "
+            "1% of the error in the median of 50 trees, the paper argues from the number of "
+            f"records; {_folds('dpboost_effects')(t)}"
+        ),
     ),
     *(
         Claim(
@@ -437,7 +464,7 @@ CLAIMS = (
                 + ", ".join(f"{d} {m}" for d, m in _last(size)(t).idxmin(axis=1).items())
             ),
             lambda t, size=size: of_all(_last(size)(t).idxmin(axis=1) == "DPBoost"),
-            f"{_SHORT}; the paper's text and caption say 1,000",
+            _short("; the paper's text and caption say 1,000"),
         )
         for figure, size in ((7, 20), (8, 40))
     ),

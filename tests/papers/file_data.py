@@ -43,6 +43,9 @@ class Filed:
 
 
 FILED = {
+    "credit_fraud": Filed(284_807, 30),
+    "parkinson": Filed(5_875, 19, classes=False),
+    "phishing": Filed(11_055, 30),
     "creditcard_small": Filed(1_000, 23),
     "mice": Filed(1_080, 77),
     "firmteacher": Filed(10_800, 16),
@@ -53,7 +56,8 @@ FILED = {
     "webdata": Filed(49_749, 300, suffix="libsvm"),
     "year_prediction": Filed(463_715, 90, classes=False, suffix="libsvm"),
 }
-"""Domains of objective calibration, then data sets of DPBoost; real-sim is too wide for a table."""
+"""Data of DP-EBM and the slides, domains of objective calibration, then data sets of DPBoost;
+real-sim is too wide for a table."""
 
 
 def path_of(name: str) -> Path:

@@ -12,6 +12,12 @@ OUR_MODEL = "locally linear (accurate)"
 MAPS = "locally_linear_maps"
 WEIGHTINGS = "locally_linear_weightings"
 NETWORK = "network of 3 x 128, NOT PRIVATE"
+ATTRIBUTIONS = "locally_linear_attributions"
+TO_NETWORK = "cosine to integrated gradients of a network"
+ALIKE = "cosine between records of a class"
+SPARSE = "share of weights on the largest inputs"
+STRONG = 0.08
+"""Below 0.1, as the figures of the paper have it."""
 
 
 def fits(study: str) -> Callable[[Tables], str]:
@@ -110,3 +116,28 @@ def network(tables: Tables) -> float:
     """Accuracy of the network without privacy."""
     table = tables[MAPS]
     return float(table.loc[table["model"] == NETWORK, "mean"].iloc[0])
+
+
+def attributions(tables: Tables, metric: str) -> dict[float | None, float]:
+    """A metric of the maps of single records, by epsilon."""
+    table = tables[ATTRIBUTIONS]
+    rows = table[(table["metric"] == metric) & (table["model"] == OUR_MODEL)]
+    if rows.empty:
+        raise NotMeasuredError(f"row of {ATTRIBUTIONS}")
+    pairs = zip(rows["epsilon"], rows["mean"], strict=True)
+    return {None if pd.isna(epsilon) else epsilon: float(mean) for epsilon, mean in pairs}
+
+
+def of_network(tables: Tables, metric: str) -> float:
+    """The same metric of the integrated gradients of a network."""
+    table = tables[ATTRIBUTIONS]
+    rows = (table["metric"] == metric) & (table["model"] == NETWORK)
+    return float(table.loc[rows, "mean"].iloc[0])
+
+
+def attribution_words(tables: Tables, metric: str, network_name: str = "network") -> str:
+    """A metric of the maps and of the gradients, in words."""
+    found = attributions(tables, metric)
+    levels = ("without privacy" if e is None else f"at {e:g}" for e in found)
+    parts = [f"{level} {v:.2f}" for level, v in zip(levels, found.values(), strict=True)]
+    return f"{metric}: maps {', '.join(parts)}; {network_name} {of_network(tables, metric):.2f}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ import pandas as pd
 
 from claims import VERDICTS
 from pictures import PICTURES
+from reduced import reduced
 from results import varied
 from sources import SOURCES, Source
 
@@ -84,8 +85,16 @@ def _picture_text(source: Source, folder: Path) -> str:
             files = ", ".join(f"[{name}.csv]({name}.csv)" for name in picture.tables)
             alt = picture.caption.split(":")[0]
             link = f"![{alt}](figures/{picture.name}.svg)"
-            parts.append(f"\n{link}\n\n*{picture.caption}* ({files}).\n")
+            less = [reduced(n, pd.read_csv(folder / f"{n}.csv")) for n in picture.tables]
+            if len(less) > 1:
+                less = [f"{n}: {line}" for n, line in zip(picture.tables, less, strict=True)]
+            parts.append(f"\n{link}\n\n*{picture.caption}* ({files}).\n{_less(less)}\n")
     return "\n## Pictures\n" + "".join(parts) if parts else ""
+
+
+def _less(lines: Iterable[str]) -> str:
+    """What was measured with less than in the source, or otherwise."""
+    return f"What differs: {'. '.join(lines)}."
 
 
 def _beside_text(studies: pd.DataFrame, folder: Path) -> str:
@@ -98,7 +107,8 @@ def _beside_text(studies: pd.DataFrame, folder: Path) -> str:
             continue
         rows = _named(table[table["published"].notna()])
         parts.append(
-            f"\n### {name}: here / published{_PRINTED_IN.get(name, '')}\n\n{_grid(rows)}\n"
+            f"\n### {name}: here / published{_PRINTED_IN.get(name, '')}\n\n"
+            f"{_less([reduced(name, table)])}\n\n{_grid(rows)}\n"
         )
         causes += _cause_lines(rows)
     if not parts:

@@ -23,7 +23,7 @@ from published import EPSILONS, N_SPLITS
 
 from dpexplain import Classes, Numeric, Range, Schema
 from dpexplain.datasets import Dataset
-from paper_ebm import DATA, FAST_EPSILONS, PAPER_NAME, loaded, published_rows
+from paper_ebm import DATA, FAST_EPSILONS, PAPER_NAME, loaded, names, published_rows
 from study import Cell, Row, Study
 
 PREPARATIONS = ("as published", "prepared")
@@ -143,7 +143,7 @@ def elsewhere(arrays: dict[str, NDArray], settings: Row) -> list[Row]:
         np.savez(path, **arrays)
         script = Path(__file__).with_name("diffprivlib_fits.py")
         call = [str(interpreter()), str(script), str(path), json.dumps(settings)]
-        done = subprocess.run(call, capture_output=True, text=True, check=False)
+        done = subprocess.run(call, capture_output=True, text=True, check=False, timeout=7200)
     if done.returncode:
         raise RuntimeError(f"diffprivlib failed: {done.stderr[-2000:]}")
     return json.loads(done.stdout)
@@ -155,7 +155,7 @@ def cells(fast: bool) -> list[Cell]:
     return [
         {"data": data, "preparation": preparation, "epsilons": epsilons}
         | {"n_splits": 2 if fast else N_SPLITS}
-        for data in DATA
+        for data in names(fast)
         for preparation in PREPARATIONS
     ]
 

@@ -338,10 +338,24 @@ PICTURES = {
             _projections,
         ),
         Picture(
+            "locally_linear_weightings",
+            "Figures 2, 3 and 9 as numbers, ± 2 deviations; the paper has pictures without "
+            "numbers, so only ours are drawn",
+            ("locally_linear_weightings",),
+            curves.metrics,
+        ),
+        Picture(
             "locally_linear_maps",
             f"Figure 6, bottom: accuracy over maps per class, ± 2 standard errors; {_ONLY_CURVES}",
             ("locally_linear_maps",),
             _maps,
+        ),
+        Picture(
+            "locally_linear_attributions",
+            "Figures 7 and 10 as numbers, ± 2 deviations over splits; the paper has colors without "
+            "numbers, so only ours are drawn",
+            ("locally_linear_attributions",),
+            curves.metrics,
         ),
     ),
 }
