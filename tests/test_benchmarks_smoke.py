@@ -456,6 +456,13 @@ def test_growing_tables_are_measured_extrapolated_and_drawn(load, tmp_path, caps
         assert all(word in drawn for word in ("DPLogisticRegression", "CPU time", "memory"))
 
 
+def test_costs_of_many_features_are_printed_beside_a_fit_to_those_that_matter(load, capsys):
+    load("scale").main(["--features", "12", "6", "--rows", "400", "--epsilon", "8"])
+    ((_, *rows),) = tables(capsys.readouterr().out)
+    assert [row[0] for row in rows] == ["6", "12"]
+    assert all(0.5 < float(cell) <= 1 for row in rows for cell in row[3:])
+
+
 def test_tables_that_no_file_divides_or_no_disk_holds_are_refused(load, tmp_path):
     scale = load("scale")
     with pytest.raises(SystemExit, match="multiples of 1,000"):

@@ -22,6 +22,7 @@ from pathlib import Path
 
 import numpy as np
 from beyond_memory import N_NUMBERS, estimator, peak_bytes, write_table
+from wide import print_wide
 
 N_FEATURES = N_NUMBERS + 2
 BYTES_PER_ROW = 130
@@ -212,6 +213,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if asked.here:
         print(json.dumps(measured(asked.here, asked.folder, asked.files, asked.epochs)))
         return
+    if asked.features:
+        print_wide(asked.features, asked.rows, asked.epsilon)
+        return
     if asked.costs is not None:
         rows = read_costs(asked.costs)
     else:
@@ -258,6 +262,11 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--folder", type=Path, help="where the table is written and deleted again")
     parser.add_argument("--out", type=Path, help="folder for scale.csv and scale.svg")
     parser.add_argument("--costs", type=Path, help="draw and print this CSV; measure nothing")
+    parser.add_argument(
+        "--features", type=int, nargs="+", help="measure tables of so many columns instead"
+    )
+    parser.add_argument("--rows", type=int, default=20_000, help="of the tables of --features")
+    parser.add_argument("--epsilon", type=float, default=1.0, help="of the fits of --features")
     parser.add_argument("--here", choices=MODELS, help=argparse.SUPPRESS)
     parser.add_argument("--files", type=int, help=argparse.SUPPRESS)
     return parser.parse_args(arguments)
