@@ -96,6 +96,10 @@ bench-objectives: $(VENV)/.bench ## measure counts, several classes and outer ba
 bench-parts: $(VENV)/.bench ## measure memory and time of a fit on files and on a Dask cluster
 	$(BIN)/python tests/benchmarks/beyond_memory.py $(BENCH_ARGS)
 
+.PHONY: bench-scale
+bench-scale: $(VENV)/.bench ## measure fits of growing Parquet tables, and draw what they cost
+	$(BIN)/python tests/benchmarks/scale.py $(BENCH_ARGS)
+
 .PHONY: bench-locally-linear
 bench-locally-linear: $(VENV)/.bench ## compare locally linear models with published figures and Opacus (BENCH_ARGS="--help")
 	$(BIN)/python tests/benchmarks/locally_linear.py $(BENCH_ARGS)

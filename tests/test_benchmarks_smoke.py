@@ -59,6 +59,9 @@ def small_targets(load, monkeypatch):
     growth, reading = targets.growth, targets.reading
     monkeypatch.setattr(targets, "growth", lambda budget: growth(budget, n_rows=4000))
     monkeypatch.setattr(targets, "reading", lambda: reading(n_rows=4000))
+    starting = targets.starting
+    monkeypatch.setattr(targets, "starting", lambda: starting(n_runs=1, n_rows=200))
+    monkeypatch.setattr(load("bench_opacus"), "N_STEPS", 1)
     monkeypatch.setattr(targets, "EPSILONS", EPSILONS)
     monkeypatch.setitem(data.TABLES, "adult", data.TABLES["simulated"])
 
@@ -79,7 +82,9 @@ def test_targets_are_printed_with_what_was_measured_met_or_not(load, capsys, sma
         "half",
         "memory",
         "all cells quoted",
-        "import",
+        "import of one estimator",
+        "no kernel on disk",
+        "locally linear step",
     )
     for target in wanted:
         assert target in named
@@ -429,23 +434,42 @@ def test_a_fit_on_three_million_rows_of_a_file_needs_less_than_the_table(load, t
     assert beyond.in_process_of_its_own(way, path, 3)["peak"] < 14 * 8 * 3_000_000
 
 
-def test_growing_tables_are_measured_and_extrapolated(load, tmp_path, capsys):
-    beyond = load("beyond_memory")
-    path = tmp_path / "table.parquet"
-    beyond.write_table(path, 300)
-    assert [beyond.repeated(path, n).read_all().num_rows for n in (0, 1, 300, 700)] == [
-        0,
-        1,
-        300,
-        700,
-    ]
-    assert beyond._on_line([1, 2, 3], [5.0, 7.0, 9.0], 10) == pytest.approx(23.0)
-    sizes = ["--sizes", "1000", "2000"]
-    beyond.main(["--scale-only", *sizes, "--models", "linear", "--epochs", "1"])
-    (rows,) = tables(capsys.readouterr().out)
-    n_rows = [row[1] for row in rows[1:]]
-    assert n_rows[:2] == ["1,000", "2,000"]
-    assert n_rows[2:] == [f"{n:,} (extrapolated)" for n in beyond.EXTRAPOLATED]
+def test_growing_tables_are_measured_extrapolated_and_drawn(load, tmp_path, capsys):
+    scale = load("scale")
+    start, slope, error = scale.line_through([1, 2, 3], [5.0, 7.0, 9.0])
+    assert (start, slope) == (pytest.approx(3.0), pytest.approx(2.0))
+    assert error == pytest.approx(0.0)
+    scale.main([
+        "--sizes", "1000", "3000", "--models", "linear", "--epochs", "1",
+        "--out", str(tmp_path),
+    ])  # fmt: skip
+    printed = capsys.readouterr().out
+    (rows,) = tables(printed)
+    assert [row[1] for row in rows[1:]] == ["1,000", "3,000"]
+    assert all(f"Extrapolated to {n:,} rows" in printed for n in scale.EXTRAPOLATED)
+    assert [row["rows"] for row in scale.read_costs(tmp_path / "scale.csv")] == ["1000", "3000"]
+
+    scale.main(["--costs", str(tmp_path / "scale.csv"), "--out", str(tmp_path / "again")])
+    assert capsys.readouterr().out == printed
+    for folder in (tmp_path, tmp_path / "again"):
+        drawn = (folder / "scale.svg").read_text(encoding="utf-8")
+        assert all(word in drawn for word in ("DPLogisticRegression", "CPU time", "memory"))
+
+
+def test_costs_of_many_features_are_printed_beside_a_fit_to_those_that_matter(load, capsys):
+    load("scale").main(["--features", "12", "6", "--rows", "400", "--epsilon", "8"])
+    ((_, *rows),) = tables(capsys.readouterr().out)
+    assert [row[0] for row in rows] == ["6", "12"]
+    assert all(0.5 < float(cell) <= 1 for row in rows for cell in row[3:])
+
+
+def test_tables_that_no_file_divides_or_no_disk_holds_are_refused(load, tmp_path):
+    scale = load("scale")
+    with pytest.raises(SystemExit, match="multiples of 1,000"):
+        scale.main(["--sizes", "1000", "2500", "--folder", str(tmp_path)])
+    with pytest.raises(SystemExit, match="--folder"):
+        scale.main(["--sizes", str(10**15), "--folder", str(tmp_path)])
+    assert not list(tmp_path.iterdir())
 
 
 def test_the_cold_start_is_measured_step_by_step_beside_its_target(load, capsys):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from dpexplain._utils.validation import check_epsilon
+from dpexplain._utils.validation import check_count, check_epsilon
 from dpexplain.accounting._ledger.process import ledgers_of
 from dpexplain.accounting._ledger.provenance import provenance_of
 from dpexplain.accounting.events import Event
@@ -89,14 +89,30 @@ def _n_rows(name: str, values: Any) -> int:
     return int(shape[0]) if shape else len(values)
 
 
-def check_parts(X: Any, reference: bool, groups: Any, n_jobs: int | None) -> bool:
+def check_reference(X: Any, reference: bool, rows: int | None) -> int | None:
+    """Check that the reference can be fitted to so many rows, and return their number."""
+    kind = kind_in_parts(X)
+    if rows is None:
+        if kind and reference:
+            raise ValueError(
+                f"X is {kind}, and reference=True would fit a model without privacy, which needs a "
+                "table in memory; pass reference=False, or reference_rows=50_000 to fit it to a "
+                "sample of that many rows."
+            )
+        return None
+    if not reference:
+        raise ValueError(f"reference_rows={rows!r} needs reference=True.")
+    if not kind:
+        raise ValueError(
+            f"reference_rows={rows!r} is for tables that are read in chunks; X is in memory, so "
+            "omit it: the reference is then fitted to all rows."
+        )
+    return check_count("reference_rows", rows)
+
+
+def check_parts(X: Any, groups: Any, n_jobs: int | None) -> bool:
     """Return whether `X` is a table in chunks; if it is, check the other arguments."""
     kind = kind_in_parts(X)
-    if kind and reference:
-        raise ValueError(
-            f"X is {kind}, and reference=True would fit a model without privacy, which needs a "
-            "table in memory; pass reference=False."
-        )
     if kind and groups is not None:
         raise ValueError(
             f"X is {kind}, and groups= needs a table in memory, because the rows of a person may "

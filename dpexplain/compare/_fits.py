@@ -20,6 +20,9 @@ from dpexplain.explain._text import short_number, upper_number
 from dpexplain.explain.display import Display
 from dpexplain.explain.guarantee import NOT_PRIVATE, Guarantee
 
+SAMPLED = "; reference: a sample of "
+"""Words of a title if the reference was fitted to a sample of the rows; their number follows."""
+
 Model = TypeVar("Model")
 """Type of the explanations that are compared; each of them has a guarantee."""
 

@@ -6,7 +6,7 @@ import dataclasses
 from typing import Any, TypeVar
 
 from dpexplain.accounting.summary import LedgerSummary
-from dpexplain.compare._fits import Fits
+from dpexplain.compare._fits import SAMPLED, Fits
 from dpexplain.compare.multiclass import MulticlassComparison
 from dpexplain.explain.display import Display
 from dpexplain.explain.guarantee import Guarantee
@@ -113,6 +113,7 @@ def _of_comparison(comparison: Any) -> Any:
         explanations=kept,
         reference=None,
         metrics=_private_metrics(comparison, kept),
+        title=comparison.title.partition(SAMPLED)[0],
     )
 
 

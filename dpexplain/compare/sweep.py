@@ -6,6 +6,7 @@ import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -19,19 +20,24 @@ from dpexplain.compare._checks import (
     check_estimator,
     check_n_jobs,
     check_parts,
+    check_reference,
     check_rows,
     checked_epsilons,
     checked_evaluate,
     checked_groups,
     find_payer,
 )
+from dpexplain.compare._fits import SAMPLED
 from dpexplain.compare._metrics import accuracy, measure, read_targets
 from dpexplain.compare.comparison import Comparison
 from dpexplain.compare.filters import FilterComparison
 from dpexplain.compare.multiclass import MulticlassComparison
 from dpexplain.explain import FilterBank, GlobalExplanation, MulticlassExplanation
 from dpexplain.explain.health import warn_of_alarms
+from dpexplain.schema import Schema
+from dpexplain.tables.chunked import sample_of
 from dpexplain.tables.groups import groups_or_declared, without_groups
+from dpexplain.tables.opening import chunked_table
 from dpexplain.tables.targets import split_target
 
 DEFAULT_EPSILONS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
@@ -50,6 +56,16 @@ class _Data(NamedTuple):
     y: Any
     groups: Any
     held_out: tuple[Any, Any] | None
+    reference_rows: int | None = None
+    schema: Schema | None = None
+    seed: int | None = None
+
+    def of_reference(self) -> tuple[Any, Any]:
+        """Return the records of the reference, which may be a sample."""
+        if self.reference_rows is None or self.schema is None:
+            return self.X, self.y
+        chunks = chunked_table(self.X).chunks(self.y, self.schema)
+        return sample_of(chunks, self.reference_rows, self.seed)
 
 
 class _Result(NamedTuple):
@@ -74,6 +90,7 @@ def sweep(
     structure_seed: int | None = None,
     progress: bool = True,
     groups: Any = None,
+    reference_rows: int | None = None,
 ) -> Comparison | MulticlassComparison | FilterComparison:
     """Fit clones of an estimator at several epsilons, and compare their explanations.
 
@@ -88,7 +105,7 @@ def sweep(
         apply to all fits.
     X : DataFrame or ndarray of shape (n_samples, n_features)
         Private records. A table read in parts (a Parquet path, a pyarrow dataset, a Dask
-        collection) is reread for every fit, and needs ``reference=False``.
+        collection) is reread for every fit, and needs ``reference_rows`` or ``reference=False``.
     y : str or array-like of shape (n_samples,)
         Private labels or targets, or the name of their column; for a table read in parts, see the
         estimator's ``fit``.
@@ -116,6 +133,9 @@ def sweep(
     groups : str, (str, array-like), array-like of shape (n_samples,) or None, default=None
         Person to whom each row belongs, in the form that ``fit`` accepts, for an estimator with
         ``max_rows_per_person``. None uses the person column named in the schema.
+    reference_rows : int or None, default=None
+        For a table read in parts: number of rows, drawn at random, to which the reference is
+        fitted in memory. Its name, the title of the comparison and the ledger state the number.
 
     Returns
     -------
@@ -157,7 +177,8 @@ def sweep(
     held_out = checked_evaluate(evaluate, schema)
     bound = estimator.get_params(deep=False).get("max_rows_per_person")
     groups = groups_or_declared(groups, bound, schema)
-    in_parts = check_parts(X, reference, groups, n_jobs)
+    sampled = check_reference(X, reference, reference_rows)
+    in_parts = check_parts(X, groups, n_jobs)
     grouping = None
     if not in_parts:
         X, y = split_target(X, y, schema)
@@ -174,14 +195,18 @@ def sweep(
         fits[0].estimator.planned_events(held_out[0])  # checks that no column is missing
     if reference:
         fits.append(_reference_fit(estimator, seed))
-        event = NonPrivateEvent("reference", "non-private reference model fitted for comparison")
+        words = "" if sampled is None else f" to {_sample_words(sampled)}"
+        event = NonPrivateEvent(
+            "reference", f"non-private reference model fitted{words} for comparison"
+        )
         charges.append((type(fits[-1].estimator).__name__, (event,)))
 
     payer.charge(charges, schema)
     held_out = held_out and (held_out[0], read_targets(held_out[1], schema))
-    data = _Data(X, y, None if grouping is None else grouping.argument, held_out)
+    groups = None if grouping is None else grouping.argument
+    data = _Data(X, y, groups, held_out, sampled, schema, seed)
     results = _fit_all(fits, data, n_jobs, progress)
-    return _comparison(ascending, results, payer.ledger, estimator)
+    return _comparison(ascending, results, payer.ledger, estimator, sampled)
 
 
 def _plan(
@@ -241,8 +266,11 @@ def _fit_one(fit: _Fit, data: _Data, count: Callable[[], object]) -> _Result:
     try:
         persons = {} if data.groups is None or is_reference else {"groups": data.groups}
         with unlisted():  # the sweep has already been charged
-            model = fit.estimator.fit(data.X, data.y, **persons)
+            X, y = data.of_reference() if is_reference else (data.X, data.y)
+            model = fit.estimator.fit(X, y, **persons)
         explanation = model.explain_global()
+        if is_reference and data.reference_rows is not None:
+            explanation = _of_sample(explanation, data.reference_rows)
         metrics = () if data.held_out is None else _measured(model, explanation, *data.held_out)
     except Exception as error:
         if not is_reference:
@@ -252,6 +280,23 @@ def _fit_one(fit: _Fit, data: _Data, count: Callable[[], object]) -> _Result:
         return _Result(fit.epsilon, fit.repeat, None, (), type(error).__name__)
     count()
     return _Result(fit.epsilon, fit.repeat, explanation, metrics)
+
+
+def _sample_words(n_rows: int) -> str:
+    return f"a sample of {n_rows:,} rows"
+
+
+def _of_sample(explanation: Any, n_rows: int) -> Any:
+    """Name the sample in an explanation and its guarantee."""
+    if isinstance(explanation, MulticlassExplanation):
+        parts = tuple(_of_sample(part, n_rows) for part in explanation.by_class)
+        return replace(explanation, by_class=parts)
+    guarantee, words = explanation.guarantee, _sample_words(n_rows)
+    return replace(
+        explanation,
+        model_name=f"{explanation.model_name}, fitted to {words}",
+        guarantee=replace(guarantee, notes=(*guarantee.notes, f"fitted to {words}")),
+    )
 
 
 def _measured(model: Any, explanation: Any, X: Any, y: Any) -> tuple[tuple[str, float], ...]:
@@ -276,7 +321,11 @@ def _progress_bar(total: int, show: bool) -> Iterator[Any]:
 
 
 def _comparison(
-    epsilons: tuple[float, ...], results: list[_Result], ledger: PrivacyLedger, estimator: Any
+    epsilons: tuple[float, ...],
+    results: list[_Result],
+    ledger: PrivacyLedger,
+    estimator: Any,
+    sampled: int | None,
 ) -> Comparison | MulticlassComparison | FilterComparison:
     by_place: dict[tuple[float, int], Any] = {}
     for result in results:
@@ -298,10 +347,11 @@ def _comparison(
     reference = by_place.get((math.inf, 0))
     most_exact = explanations[epsilons[-1]][0]
     warn_of_alarms(getattr(most_exact, "alarms", ()), most_exact.guarantee, stacklevel=5)
+    sample = "" if sampled is None or reference is None else f"{SAMPLED}{sampled:,} rows"
     shared: dict[str, Any] = {
         "metrics": _metrics(results),
         "ledger": ledger.summary(),
-        "title": f"{first.model_name or type(estimator).__name__}: {first.target_name}",
+        "title": f"{first.model_name or type(estimator).__name__}: {first.target_name}{sample}",
     }
     if isinstance(first, MulticlassExplanation):
         return MulticlassComparison.from_fits(explanations, reference=reference, **shared)

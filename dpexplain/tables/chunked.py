@@ -59,6 +59,54 @@ class ChunkedTable(ABC):
         """Yield the chunks of the table in order, with only the features."""
 
 
+def sample_of(chunks: Iterable[Chunk], n_rows: int, seed: int | None = None) -> Chunk:
+    """Draw rows from all chunks with equal probability, without replacement; not private.
+
+    Parameters
+    ----------
+    chunks : iterable of Chunk
+        Chunks, of which one is in memory at a time, besides at most twice the sample.
+    n_rows : int
+        Rows to draw; all of them if the table has fewer.
+    seed : int or None, default=None
+        Seed of the draw; None for a fresh one.
+
+    Returns
+    -------
+    Chunk
+        The rows drawn, in the order of the table.
+    """
+    rng = np.random.default_rng(seed)
+    kept: list[tuple[NDArray[np.float64], Any, Any]] = []  # a key of each row, the row, its target
+    for X, y in chunks:
+        kept.append((rng.random(len(X)), X, y))
+        if sum(len(keys) for keys, _, _ in kept) > 2 * n_rows:
+            kept = _of_lowest_keys(kept, n_rows)
+    kept = _of_lowest_keys(kept, n_rows)
+    parts = [(X, y) for _, X, y in kept]
+    if not parts or hasattr(parts[0][0], "columns"):
+        return in_one_piece(parts, list(parts[0][0].columns) if parts else [])
+    return np.concatenate([X for X, _ in parts]), _joined([y for _, y in parts])
+
+
+def _of_lowest_keys(
+    kept: Sequence[tuple[NDArray[np.float64], Any, Any]], n_rows: int
+) -> list[tuple[NDArray[np.float64], Any, Any]]:
+    keys = np.concatenate([each for each, _, _ in kept]) if kept else np.empty(0)
+    if len(keys) <= n_rows:
+        return list(kept)
+    highest = np.partition(keys, n_rows - 1)[n_rows - 1]
+    found = []
+    for each, X, y in kept:
+        places = np.flatnonzero(each <= highest)
+        found.append((each[places], _rows(X, places), _rows(y, places)))
+    return found
+
+
+def _rows(values: Any, places: NDArray[np.intp]) -> Any:
+    return values.iloc[places] if hasattr(values, "iloc") else values[places]
+
+
 def in_one_piece(chunks: Iterable[Chunk], names: Sequence[str]) -> Chunk:
     """Join the chunks of a table into one chunk in memory, leaving cells unchanged.
 

@@ -19,9 +19,9 @@ SAMPLERS = {"opendp", "dp_accounting"}
 LEARNING = {"sklearn", "joblib", "numba", "scipy"}
 DATA = {"statsmodels"}
 
-# The modules that must stay out when the named one is imported.
 # What has no build for browsers, or is large there; see the recipe for JupyterLite.
 ONLY_FOR_FITS = {"joblib", "llvmlite", "numba", "opendp", "scipy", "sklearn"}
+# The modules that must stay out when the named one is imported.
 KEPT_OUT = {
     "dpexplain": FIGURES | DASHBOARDS | SAMPLERS | LEARNING | DATA | {"numpy", "pandas"},
     "dpexplain.schema": FIGURES | DASHBOARDS | SAMPLERS | LEARNING | DATA,
@@ -51,6 +51,42 @@ def test_import_loads_nothing_heavy(name):
 
     assert name in loaded
     assert not KEPT_OUT[name] & loaded
+
+
+OTHER_PARTS = {"app", "audit", "certificate", "cli", "compare", "datasets", "edit", "interop"}
+OTHER_PARTS |= {"io", "plotting", "statement"}
+FITTED = {"DPExplainableBoostingClassifier": "boosting", "DPLinearRegression": "linear"}
+FITTED |= {
+    "DPLocallyLinearClassifier": "locally_linear",
+    "DPRandomForestClassifier": "random_forest",
+}
+# Loaded by no estimator but those whose own module it is.
+OF_ONE_MODEL = {"boosted_trees", "dpboost", "linear", "locally_linear", "random_forest"}
+# Boosting serves the others with helpers, not with its estimators.
+OF_ONE_MODEL |= {"boosting.classifier", "boosting.regressor"}
+FOR_SOME_TABLES = {"dask", "distributed", "duckdb", "polars", "pyarrow.dataset", "sqlalchemy"}
+OTHER_LEARNERS = {f"sklearn.{part}" for part in ("ensemble", "linear_model", "metrics", "tree")}
+
+
+@pytest.mark.parametrize("estimator", FITTED)
+def test_importing_one_estimator_loads_that_model_and_no_kernel_table_or_figure(estimator):
+    program = (
+        f"import json, sys; from dpexplain import {estimator}; print(json.dumps([*sys.modules]))"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120
+    )
+    loaded = set(json.loads(result.stdout))
+
+    assert f"dpexplain.models.{FITTED[estimator]}" in loaded
+    unwanted = FIGURES | DASHBOARDS | SAMPLERS | DATA | FOR_SOME_TABLES | OTHER_LEARNERS | {"numba"}
+    unwanted |= {f"dpexplain.{part}" for part in OTHER_PARTS}
+    unwanted |= {
+        f"dpexplain.models.{part}"
+        for part in OF_ONE_MODEL
+        if part.split(".")[0] != FITTED[estimator]
+    }
+    assert not unwanted & loaded
 
 
 def test_a_saved_comparison_is_explored_without_any_code_of_models(tmp_path):

@@ -8,7 +8,6 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dpexplain.edit import EditLog
 from dpexplain.explain import EditRecord, GlobalExplanation, MulticlassExplanation
 from dpexplain.explain._text import listing, shorten
 from dpexplain.explain.additive.multiclass import scores_of
@@ -146,6 +145,8 @@ def replayed_scores(
         If the explanation belongs to another model, or if its recorded edits do not lead to its
         curves, pairs and intercept.
     """
+    from dpexplain.edit import EditLog  # few models are edited, and all would wait for the import
+
     if type(own) is not type(explanation):
         raise ValueError(
             f"{model} is explained by a {type(own).__name__}, got a "
