@@ -326,9 +326,9 @@ def _apart(values: NDArray[np.float64], counts: NDArray[np.intp]) -> list[float]
 def _in_two_units(
     numbers: NDArray[np.float64], values: NDArray[np.float64], counts: NDArray[np.intp]
 ) -> Found:
-    """Find two groups of numbers, far apart, whose medians differ by a factor of 10, 100 or 1,000.
+    """Find two separate groups of numbers that a change of unit could explain.
 
-    Examples are lengths in millimeters and centimeters.
+    Their medians differ by a factor of about 10, 100 or 1,000, as millimeters and centimeters do.
     """
     positive = values > 0.0
     values, counts = values[positive], counts[positive]

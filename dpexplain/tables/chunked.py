@@ -60,7 +60,7 @@ class ChunkedTable(ABC):
 
 
 def sample_of(chunks: Iterable[Chunk], n_rows: int, seed: int | None = None) -> Chunk:
-    """Draw rows from all chunks with equal probability, without replacement; not private.
+    """Draw rows without replacement, all equally likely; not private.
 
     Parameters
     ----------
