@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from jupyter_lab import change_theme, open_notebook, run_all_cells
-from page_checks import histogram_of, layout_problems
+from page_checks import CHART, histogram_of, layout_problems
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
 
@@ -48,7 +48,7 @@ def test_all_cells_run_and_both_explorers_follow_the_keyboard_in_both_themes(
 
 def _shown(view):
     """What the eye follows: marks of the model and of the noisy histogram."""
-    marks = view.locator(".dpx-plot .dpx-curve-main, .dpx-plot .dpx-bar-main")
+    marks = view.locator(CHART)
     return (
         str(marks.evaluate_all("marks => marks.map((m) => m.outerHTML)")),
         str(histogram_of(view)),

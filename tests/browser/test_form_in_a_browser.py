@@ -7,7 +7,7 @@ import pytest
 
 from form_tables import write_messy
 from jupyter_lab import RUN_MS, Voila
-from page_checks import layout_problems
+from page_checks import CHART, layout_problems
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
 
@@ -88,7 +88,7 @@ def test_form_is_filled_with_the_keyboard_on_a_narrow_page(theme, open_form, pic
     page.screenshot(path=pictures / f"form-price-{theme}.png", full_page=True)
 
     page.get_by_role("button", name="Yes, charge the ledger").press("Enter")
-    page.locator(".dpx-plot .dpx-curve-main").first.wait_for(timeout=RUN_MS)
+    page.locator(CHART).first.wait_for(timeout=RUN_MS)
     page.get_by_role("button", name="Write and verify the certificate").press("Enter")
     page.get_by_text("model.certificate.pdf: verified").wait_for()
     assert page.evaluate(WIDER) == []

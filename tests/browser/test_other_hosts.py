@@ -11,6 +11,7 @@ import pytest
 import dpexplain.io
 import view_examples
 from jupyter_lab import RUN_MS, Marimo, Voila
+from page_checks import CHART
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
 
@@ -18,7 +19,6 @@ pytestmark = [pytest.mark.browser, pytest.mark.full]
 # that it asks the network for, as marimo does.
 WITHOUT_NETWORK = "net::"
 OF_VOILA = ("getter for the shared module", WITHOUT_NETWORK)
-CHART = ".dpx-plot :is(.dpx-curve-main, .dpx-bar-main)"
 MARKS = "marks => marks.map((mark) => mark.outerHTML).join()"
 EXAMPLES = Path(__file__).parents[2] / "docs" / "howto" / "hosts"
 

@@ -9,6 +9,9 @@ from typing import Any
 # Deliberately shortened, with the whole name in a tooltip or the read-out.
 _SHORTENED = ".dpx-term-name, .dpx-announcement"
 
+# The main marks of a chart, whichever kind of term is shown: fresh noise decides which is first.
+CHART = ".dpx-plot :is(.dpx-curve-main, .dpx-bar-main)"
+
 _LAYOUT = (Path(__file__).parent / "layout.js").read_text(encoding="utf-8")
 
 
