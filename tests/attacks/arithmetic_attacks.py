@@ -1,4 +1,4 @@
-"""Attacks on the arithmetic: where the numbers of a machine are not those of a proof."""
+"""Attacks on the arithmetic: where machine numbers differ from those of a proof."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from dpexplain.models.private import PrivateEstimator
 
 
 def row_order(name: str) -> Finding:
-    """Shuffle the records: every query has to stay the same, to the last bit."""
+    """Shuffle the records: every query must stay the same, to the last bit."""
 
     def attempts() -> Iterator[Finding]:
         for seed in range(3):
@@ -50,7 +50,7 @@ def row_order(name: str) -> Finding:
 
 
 def sums_in_floating_point(patch: pytest.MonkeyPatch) -> None:
-    """Add to each sum the rounding error of a float32 sum over the records as they come."""
+    """Add to each sum the rounding error of a float32 sum over the records in order."""
 
     def mistake(X: Any, y: Any, phase: Any, query: Any) -> Any:
         income = pd.to_numeric(X["income"]).to_numpy(dtype=np.float32)
@@ -63,10 +63,10 @@ def sums_in_floating_point(patch: pytest.MonkeyPatch) -> None:
 
 
 def block_position(name: str) -> Finding:
-    """Put one record at the start, body, edge and tail of the blocks of a vector loop.
+    """Put one record at the start, middle, edge and tail of the blocks of a vector loop.
 
-    What it adds to each sum must be the same in all places: a tail that is computed by other
-    instructions would round it differently.
+    It must add the same to each sum wherever it is: a tail computed with different
+    instructions would round differently.
     """
     n = 2 * _BLOCK + 5
     X, y = table(name, n, 3)
@@ -84,7 +84,7 @@ def block_position(name: str) -> Finding:
 
 
 def another_tail(patch: pytest.MonkeyPatch) -> None:
-    """Round the share of the record in the last place of the table up by one lattice step."""
+    """Round the contribution of the last record up by one lattice step."""
 
     def mistake(X: Any, y: Any, phase: Any, query: Any) -> Any:
         wrong = query.copy()
@@ -100,7 +100,7 @@ _ODD = (math.nan, math.inf, -math.inf, 1e308, -1e308, 5e-324, -0.0, None, "x", "
 
 
 def odd_numbers(name: str) -> Finding:
-    """One record of NaN, infinities and numbers at the ends, under answers that diverge."""
+    """Add a record of NaN, infinities and extreme numbers, while answers diverge."""
 
     def attempts() -> Iterator[Finding]:
         for seed, odd in enumerate(_ODD):
@@ -116,7 +116,7 @@ def odd_numbers(name: str) -> Finding:
 
 
 def not_a_number_is_cast(patch: pytest.MonkeyPatch) -> None:
-    """A cell that is not a number reaches a cast to integers, and becomes the smallest one."""
+    """Let a NaN reach a cast to integers, where it becomes the smallest integer."""
 
     def mistake(X: Any, y: Any, phase: Any, query: Any) -> Any:
         n_odd = sum(isinstance(v, float) and math.isnan(v) for v in X["age"])
@@ -126,7 +126,7 @@ def not_a_number_is_cast(patch: pytest.MonkeyPatch) -> None:
 
 
 def huge_answers(name: str) -> Finding:
-    """Answers near the ends of 64 bits: scores may not run away, nor residuals with them."""
+    """Force answers near the 64-bit limits: scores and residuals must stay bounded."""
 
     def attempts() -> Iterator[Finding]:
         for seed in range(6):
@@ -137,7 +137,7 @@ def huge_answers(name: str) -> Finding:
 
 
 def residuals_follow_the_answers(patch: pytest.MonkeyPatch) -> None:
-    """Sums of residuals fifty times as large, as diverging scores without a clip give them."""
+    """Make sums of residuals 50 times as large, as diverging, unclipped scores would."""
 
     def mistake(X: Any, y: Any, phase: Any, query: Any) -> Any:
         return query * (1 if phase.label == "histograms" else 50)
@@ -173,7 +173,7 @@ _DTYPES = ("as it comes", "object", "category", "string", "Int64", "Float64")
 
 
 def spoiled_column(name: str) -> Finding:
-    """Add one record whose cell gives the whole column another type: are others read anew?"""
+    """Add a record whose cell changes the type of its column: are other cells reread?"""
 
     def attempts() -> Iterator[Finding]:
         for column, cells, odd in _SPOILED.values():
@@ -202,7 +202,7 @@ def _with_columns(name: str, column: str, pair: list[pd.Series]) -> Finding:
 
 
 def read_by_dtype(patch: pytest.MonkeyPatch) -> None:
-    """Columns of numbers are read as numbers, columns of objects as texts."""
+    """Read columns of numbers as numbers, and columns of objects as strings."""
     honest = PrivateEstimator._failure_of_fit
 
     def careless(self: Any, X: Any, y: Any, groups: Any) -> str:
@@ -216,11 +216,11 @@ def read_by_dtype(patch: pytest.MonkeyPatch) -> None:
 
 
 def low_bits(name: str) -> Finding:
-    """Do the low bits of an answer give those of the exact sum away?
+    """Do the low bits of an answer reveal those of the exact sum?
 
     Noise on a coarser lattice than the sums (as floating-point noise is, where it is wide) leaves
-    the low bits of a sum as they are. Each of some hundred answers agrees with its sum in the
-    lowest eight bits with chance 1 / 256, so that a tenth of them do so with chance < 1e-20.
+    the low bits of a sum unchanged. Each of a few hundred answers agrees with its sum in the
+    lowest eight bits with probability 1/256, so a tenth of them do with probability < 1e-20.
     """
     noise = []
     for backend in ({}, {"noise_backend": "opendp"}, {"noise_backend": "rounded"}):
@@ -236,7 +236,7 @@ def low_bits(name: str) -> Finding:
 
 
 def coarse_noise(patch: pytest.MonkeyPatch) -> None:
-    """Noise whose last ten bits are zero, as that of single-precision floats would be."""
+    """Set the last ten bits of the noise to zero, as with single-precision floats."""
     for method in ("draw_int", "draw_laplace"):
         honest = getattr(NoiseSource, method)
         patch.setattr(
@@ -248,9 +248,9 @@ def coarse_noise(patch: pytest.MonkeyPatch) -> None:
 
 
 def partial_sums(name: str) -> Finding:
-    """Equal saturated records about the size of a block: does a partial sum overflow?
+    """Use about a block of equal, saturated records: does a partial sum overflow?
 
-    2048 records of 2**20 steps fill 31 bits: one record more would turn the sum around.
+    2048 records of 2**20 steps fill 31 bits: one more record would wrap the sum around.
     """
 
     # Of a smaller clip every gradient is as long.
@@ -265,7 +265,7 @@ def partial_sums(name: str) -> Finding:
 
 
 def sums_of_few_bits(patch: pytest.MonkeyPatch) -> None:
-    """Sums with as many bits as the steps of 2047 records fill, a block: one more turns around."""
+    """Limit sums to the bits that a block of 2047 records fills: one more wraps around."""
 
     def turned(sums: Any, steps: float, n: int = 2048) -> Any:
         half = n * 2 ** round(math.log2(steps))

@@ -1,4 +1,4 @@
-"""What the attacks share: the form of an attack, made-up records, and replay of transcripts.
+"""What attacks share: their form, simulated records, and replay of transcripts.
 
 An attack tries to get more out of a fit than its guarantee states. It is a function that says
 whether it succeeded, and it comes with a mutant: a mistake planted into the library, on which
@@ -44,7 +44,7 @@ def _nobody(name: str) -> bool:
 
 
 class Finding(NamedTuple):
-    """What an attack found: whether a promise broke, and what shows it."""
+    """What an attack found: whether a promise was broken, and the evidence."""
 
     broke: bool
     evidence: str
@@ -52,7 +52,7 @@ class Finding(NamedTuple):
 
 @dataclass(frozen=True)
 class Attack:
-    """An attempt to break a promise.
+    """An attempt to break a promise, with a mutant on which it succeeds.
 
     Attributes
     ----------
@@ -86,28 +86,28 @@ class Attack:
 
 
 def is_regressor(name: str) -> bool:
-    """Whether the estimator wants a range rather than classes."""
+    """Whether the estimator expects a range rather than classes."""
     return issubclass(getattr(models, name), RegressorMixin)
 
 
 def is_pure(name: str) -> bool:
-    """Whether the releases of the estimator have no delta: Laplace noise and exact choices."""
+    """Whether all releases are pure: Laplace noise and exact choices, without a delta."""
     return not getattr(models, name)._has_delta
 
 
 def takes_samples(name: str) -> bool:
-    """Whether the sums of the estimator are about samples of the records."""
+    """Whether the estimator computes its sums on samples of the records."""
     return hasattr(getattr(models, name), "_sampler")
 
 
 def schema_for(name: str, features: dict[str, Any] | None = None) -> Schema:
-    """Public knowledge about the made-up records."""
+    """Return the public schema of the simulated records."""
     target = Range(-1, 3) if is_regressor(name) else Classes(["no", "yes"])
     return Schema(features or FEATURES, target=target)
 
 
 def estimator(name: str, *, features: dict[str, Any] | None = None, **settings: Any) -> Any:
-    """Estimator with public structure that repeats, and few rounds where it has rounds."""
+    """Return an estimator with a repeatable public structure, and few rounds if any."""
     made = getattr(models, name)(
         **{"schema": schema_for(name, features), "structure_seed": 7, **settings}
     )
@@ -123,7 +123,7 @@ def estimator(name: str, *, features: dict[str, Any] | None = None, **settings: 
 
 
 def table(name: str, n: int, seed: int = 0) -> tuple[pd.DataFrame, pd.Series]:
-    """Made-up records that fit the schema."""
+    """Simulate records that fit the schema."""
     rng = np.random.default_rng(seed)
     X = pd.DataFrame(
         {
@@ -137,7 +137,7 @@ def table(name: str, n: int, seed: int = 0) -> tuple[pd.DataFrame, pd.Series]:
 
 
 def saturated(name: str, n: int) -> tuple[pd.DataFrame, pd.Series]:
-    """Equal records, each with as large a residual as the schema allows."""
+    """Make equal records whose residuals are as large as the schema allows."""
     X = pd.DataFrame({"age": 50.0, "income": 1e5, "job": "nurse"}, index=range(n)).astype(
         {"job": object}
     )
@@ -145,12 +145,12 @@ def saturated(name: str, n: int) -> tuple[pd.DataFrame, pd.Series]:
 
 
 def without(data: tuple[Any, ...], row: int) -> tuple[Any, ...]:
-    """The neighbor that lacks one record."""
+    """Return the neighboring table that lacks one record."""
     return tuple(part.drop(index=part.index[row]) for part in data)
 
 
 def extreme_answers(transcript: Any, seed: int, bits: int = 45) -> list[Any]:
-    """The released histograms, then answers that drive every score as far as it can go."""
+    """Return the released histograms, then answers that push every score to its limit."""
     rng = np.random.default_rng(seed)
     return [
         _extreme(phase, answer, rng, bits)
@@ -167,7 +167,7 @@ def _extreme(phase: Any, answer: Any, rng: np.random.Generator, bits: int) -> An
 
 
 def drawn_noise(transcript: Any) -> list[np.ndarray]:
-    """What was added to each sum: choices leave no noise behind."""
+    """Return the noise added to each sum; choices leave no noise behind."""
     releases = zip(transcript.phases, transcript.answers, transcript.queries, strict=True)
     return [a - q for phase, a, q in releases if not isinstance(phase, ChoicePhase)]
 
@@ -181,7 +181,7 @@ def replayed(
     extreme_seed: int | None = None,
     refitted: Any = None,
 ) -> Finding:
-    """Refit on a neighbor with the same answers forced; more than the guarantee is a find.
+    """Refit a neighbor with the same answers forced; report what exceeds the guarantee.
 
     Parameters
     ----------
@@ -209,9 +209,9 @@ def replayed(
 
 
 def released_wrongly(patch: pytest.MonkeyPatch, mistake: Any) -> None:
-    """Plant a mistake into the exact sums of every private estimator.
+    """Plant a mistake in the exact sums of every private estimator.
 
-    ``mistake(X, y, phase, query)`` returns the query that is released in place of the right one.
+    ``mistake(X, y, phase, query)`` returns the query to release instead of the right one.
     """
 
     def fit_released(self: Any, X: Any, y: Any, schema: Any, mechanism: Any, _honest: Any) -> None:
@@ -233,12 +233,12 @@ def released_wrongly(patch: pytest.MonkeyPatch, mistake: Any) -> None:
 
 
 def nothing_is_refused(patch: pytest.MonkeyPatch) -> None:
-    """Take away that a mechanism refuses what was not charged, for mistakes that it would stop."""
+    """Let mechanisms release what was not charged, so that they do not stop a mistake."""
     patch.setattr(Mechanism, "limit_to", lambda self, charged: None)
 
 
 def first_find(findings: Any) -> Finding:
-    """The first that broke a promise, or the last."""
+    """Return the first finding that broke a promise, or else the last one."""
     found = Finding(False, "nothing was tried")
     for found in findings:
         if found.broke:

@@ -1,4 +1,4 @@
-"""Attacks on the books: more released than charged, or charged where nobody counts."""
+"""Attacks on accounting: more is released than charged, or charged where none counts."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _honest_charge = PrivacyLedger.charge
 
 
 def _released(phases: Iterable[Any]) -> float:
-    """Gaussian-DP parameter of the noise that was really drawn, or epsilon of pure releases."""
+    """Return the mu of the noise actually drawn, or the epsilon of pure releases."""
     pure = [p for p in phases if isinstance(p, LaplacePhase | ChoicePhase)]
     if pure:
         # Of what is drawn: the scale of Laplace noise is rounded up to whole steps.
@@ -65,12 +65,12 @@ def _released(phases: Iterable[Any]) -> float:
 
 
 def _scale(phase: Any) -> float:
-    """Scale of the noise in sensitivities, or what stands for it where something is chosen."""
+    """Return the noise scale in sensitivities, or its equivalent for choices."""
     return 1.0 / phase.epsilon if isinstance(phase, ChoicePhase) else phase.noise_multiplier
 
 
 def _charged_mu(events: Iterable[Any], n_changed: int = 1) -> float:
-    """Gaussian-DP parameter of what was charged, where everybody is in every sample."""
+    """Return the mu that was charged, if every sample holds all records."""
     squares = [
         e.mu**2 if isinstance(e, GaussianEvent) else e.count * (n_changed / e.noise_multiplier) ** 2
         for e in events
@@ -80,7 +80,7 @@ def _charged_mu(events: Iterable[Any], n_changed: int = 1) -> float:
 
 
 def _charged_epsilon(events: Iterable[Any]) -> float:
-    """Sum of what pure releases were charged for."""
+    """Return the sum of the epsilons charged for pure releases."""
     noisy = [e for e in events if isinstance(e, LaplaceEvent | DiscreteLaplaceEvent)]
     laplace = [e.count / e.noise_multiplier for e in noisy]
     choices = [e.count * e.epsilon for e in events if isinstance(e, PureEvent)]
@@ -91,7 +91,7 @@ def _charged_epsilon(events: Iterable[Any]) -> float:
 
 
 class _Meddler(PrivacyLedger):
-    """Raises epsilon of an estimator as soon as a small one was charged: a thread that races."""
+    """Thread that raises an estimator's epsilon as soon as a small one was charged."""
 
     victim: Any = None
 
@@ -108,7 +108,7 @@ _ATTEMPTS = itertools.count()
 
 
 def parameters_that_race(name: str) -> Finding:
-    """Set epsilon to 40 from another thread, right after a fit was charged for 0.1."""
+    """Set epsilon to 40 from another thread right after 0.1 was charged for a fit."""
     ledger = _Meddler("patients")
     fitted = estimator(name, epsilon=0.1, ledger=ledger, allow_weak=True)
     ledger.victim = fitted
@@ -132,7 +132,7 @@ def parameters_that_race(name: str) -> Finding:
 
 
 def parameters_are_read_again(patch: pytest.MonkeyPatch) -> None:
-    """Epsilon lives outside of the object, so that no copy can keep it."""
+    """Keep epsilon outside the object, where no copy can preserve it."""
     nothing_is_refused(patch)
     held: dict[str, Any] = {}
     prop = property(lambda self: held["epsilon"], lambda self, value: held.update(epsilon=value))
@@ -143,7 +143,7 @@ def parameters_are_read_again(patch: pytest.MonkeyPatch) -> None:
 
 
 def more_than_charged(name: str) -> Finding:
-    """Add up the noise that was really drawn and compare it with the ledger."""
+    """Add up the noise that was actually drawn, and compare it with the ledger."""
 
     def attempts() -> Any:
         for settings in ({}, {"adjacency": "replace"}, {"epsilon": 8.0}, {"epsilon": 0.01}):
@@ -173,7 +173,7 @@ def less_noise_than_charged(patch: pytest.MonkeyPatch) -> None:
 
 
 def limits_of_epsilon(name: str) -> Finding:
-    """State epsilons and deltas near every limit; is the exact delta of the noise above them?"""
+    """State epsilons and deltas near every limit: does the exact delta exceed them?"""
 
     def attempts() -> Any:
         for epsilon in (1e-4, 0.01, 1.0, 10.0):
@@ -204,7 +204,7 @@ def mu_rounded_up(patch: pytest.MonkeyPatch) -> None:
 
 
 def total_of_records_for_persons(name: str) -> Finding:
-    """Protect records in one fit and persons in the next: does the total speak of persons?
+    """Protect records in one fit and persons in the next: is the total about persons?
 
     A person may have had any number of rows in the first fit.
     """
@@ -243,7 +243,7 @@ def _in_an_estimator(ledger: PrivacyLedger, copied: Callable[[Any], Any]) -> Pri
 
 
 def copies_of_a_ledger(_: str) -> Finding:
-    """Copy a ledger in every way there is, spend through the copy, and ask the original."""
+    """Copy a ledger in every possible way, spend through the copy, and ask the original."""
 
     def attempts() -> Any:
         event = GaussianEvent("counts", noise_multiplier=20.0)
@@ -270,7 +270,7 @@ def ledgers_are_copied(patch: pytest.MonkeyPatch) -> None:
 
 
 def warm_start(name: str) -> Finding:
-    """Fit an estimator on other records first: does anything of them reach the second fit?"""
+    """Fit other records first: does anything about them reach the second fit?"""
     warm, fresh = estimator(name), estimator(name)
     warm.fit(*table(name, 80, seed=1))
     data = table(name, 40, seed=2)
@@ -281,7 +281,7 @@ def warm_start(name: str) -> Finding:
 
 
 class _Held:
-    """A table that the harness cannot see: only the queries show it."""
+    """Table hidden from the harness: only queries show what is in it."""
 
     __slots__ = ("table",)
 
@@ -295,7 +295,7 @@ class _Held:
 
 
 def first_table_is_kept(patch: pytest.MonkeyPatch) -> None:
-    """As a cache of the encoded table would do it that is not emptied."""
+    """Keep the encoded table in a cache that is never cleared."""
     for name in PRIVATE:
         owner = getattr(models, name)
 
@@ -344,7 +344,7 @@ _CHARGED_LATE = False
 
 
 def crash(name: str) -> Finding:
-    """Kill the process after a release, in a fit and in a sweep of threads."""
+    """Kill the process after a release, in a fit and in a sweep with threads."""
     return first_find(_crashed(name, what, after) for what, after in (("fit", 1), ("sweep", 9)))
 
 

@@ -23,7 +23,7 @@ def _is_never_calibrated(name: str) -> bool:
 
 
 def one_record_of_scores(name: str) -> Finding:
-    """One record that tips the scales between two crowds: how far does it move the sums?"""
+    """Let one record decide between two equal groups: how far does it move the sums?"""
     return first_find(_tipped_scales(name))
 
 
@@ -39,7 +39,7 @@ def _tipped_scales(name: str) -> Iterator[Finding]:
 
 
 def cells_by_the_records(patch: pytest.MonkeyPatch) -> None:
-    """Cells of scores lie around the median of the records, in place of a released center."""
+    """Center the cells of scores on the records' median instead of a released center."""
     honest = Records.score_counts
 
     def score_counts(self: Records, low: float, width: float, n_cells: int) -> Any:

@@ -1,4 +1,4 @@
-"""Attacks on the cells that DP-EBM splits where its noisy counts are large."""
+"""Attacks on the cells that DP-EBM splits because their noisy counts are large."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _splits_no_cells(name: str) -> bool:
 
 
 def one_record_of_cells(name: str) -> Finding:
-    """One record tips the scales between two equal crowds, each in one cell of a wide range."""
+    """Let one record decide between two equal groups, each in one cell of a wide range."""
 
     def attempts() -> Iterator[Finding]:
         labels = [-1.0, 3.0] if is_regressor(name) else ["no", "yes"]
@@ -36,7 +36,7 @@ def one_record_of_cells(name: str) -> Finding:
 
 
 def split_by_the_records(patch: pytest.MonkeyPatch) -> None:
-    """Cells are split if they hold most of the records, rather than by their noisy counts."""
+    """Split cells by their exact counts instead of their noisy counts."""
     honest, exact = refined.release_histograms, []
 
     def release(cell_counts: Any, *arguments: Any, **settings: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Attacks on certificates: does a page that is verified say more than the ledger paid for?"""
+"""Attacks on certificates: does a verified page state more than the ledger paid for?"""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _OTHER_SCHEMA = "0" * 64
 
 
 def fit_of_another_ledger(name: str) -> Finding:
-    """Certify a file with the entry of another fit: cheaper, or about another target."""
+    """Certify a file with another fit's entry: a cheaper one, or for another target."""
 
     def attempts() -> Iterator[Finding]:
         with TemporaryDirectory() as folder:
@@ -39,7 +39,7 @@ def fit_of_another_ledger(name: str) -> Finding:
 
 
 def _certified(folder: Path, name: str, share: float, facts: Provenance) -> Finding:
-    """Charge a share of what the file promises, and release it with that entry."""
+    """Charge a fraction of what the file promises, and release it with that entry."""
     attempt = f"attempt {next(_ATTEMPTS)}"
     ledger = PrivacyLedger(attempt, path=folder / f"{attempt}.json")
     events = estimator(name, epsilon=share).planned_events(table(name, 20)[0])
@@ -54,7 +54,7 @@ def _certified(folder: Path, name: str, share: float, facts: Provenance) -> Find
 
 
 def changed_file(name: str) -> Finding:
-    """Certify a file whose guarantee, schema or model was changed by hand."""
+    """Certify a file whose guarantee, schema or model was edited by hand."""
 
     def attempts() -> Iterator[Finding]:
         with TemporaryDirectory() as folder:
@@ -87,7 +87,7 @@ def _guarantees(content: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _stating(**fields: Any) -> Callable[[dict[str, Any]], None]:
-    """Change fields of the guarantee of a file and of its terms."""
+    """Change fields in the guarantee of a file and in the guarantees of its terms."""
 
     def change(content: dict[str, Any]) -> None:
         for guarantee in _guarantees(content):

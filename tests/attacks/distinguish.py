@@ -1,7 +1,7 @@
-"""Tell two worlds apart from what fits in them published, and prove a lower bound on epsilon.
+"""Tell two worlds apart by their published fits, and derive a lower bound on epsilon.
 
-Half of the fits of each world are for learning: which published number, or which combination of
-all of them, tells the worlds apart best, and at which threshold. The guesses on the other half
+Half of the fits of each world serve to learn which published number, or which combination of
+them, tells the worlds apart best, and at which threshold. The guesses on the other half
 are counted, and exact binomial intervals turn the counts into a bound.
 """
 
@@ -20,7 +20,7 @@ Matrix = NDArray[np.float64]
 
 
 def distinguish(absent: Matrix, present: Matrix, delta: float) -> Guesses:
-    """Learn to tell fits of two worlds apart on one half of them, and guess on the other.
+    """Learn to tell two worlds apart from half of their fits, and guess the other half.
 
     Parameters
     ----------
@@ -46,9 +46,9 @@ def _halves(fits: Matrix) -> tuple[Matrix, Matrix]:
 
 
 def _scaling(absent: Matrix, present: Matrix) -> Callable[[Matrix], Matrix]:
-    """Ranks among the learned fits, plus the numbers themselves: robust and linear at once.
+    """Return ranks among the training fits plus the numbers: both robust and linear.
 
-    Numbers that diverge (a fit that explodes publishes 1e40) would drown all others.
+    Diverging numbers (a fit that explodes publishes 1e40) would otherwise swamp the rest.
     """
     known = np.concatenate([_halves(absent)[0], _halves(present)[0]])
     known = _finite(known)
@@ -69,15 +69,15 @@ def _scaling(absent: Matrix, present: Matrix) -> Callable[[Matrix], Matrix]:
 
 
 def _finite(fits: Matrix) -> Matrix:
-    """Numbers whose differences can be taken."""
+    """Replace infinities and NaN, so that differences are defined."""
     return np.clip(np.nan_to_num(fits, nan=0.0), -1e300, 1e300)
 
 
 def _best_direction(absent: Matrix, present: Matrix, delta: float) -> NDArray[np.float64]:
-    """The number, or Fisher's combination of all of them, that proves most.
+    """Return the single number, or Fisher's combination, that yields the best bound.
 
-    The combination is fitted on one half and, like all others, judged on the other: with few
-    fits it would always look best on its own.
+    The combination is fitted to one half and, like all others, judged on the other: with few
+    fits, it would always look best on its own half.
     """
     (a_fit, a_judge), (p_fit, p_judge) = _halves(absent), _halves(present)
     n_numbers = absent.shape[1]
@@ -96,9 +96,9 @@ def _fisher(absent: Matrix, present: Matrix) -> NDArray[np.float64]:
 def _best_threshold(
     absent: NDArray[np.float64], present: NDArray[np.float64], delta: float
 ) -> tuple[tuple[float, float], float]:
-    """Cut and side that prove the most epsilon on these fits, and how much that is.
+    """Return the threshold and side that prove the largest epsilon here, and that epsilon.
 
-    Among those that prove nothing the one with the fewest errors is the best.
+    If none proves anything, the one with the fewest errors is best.
     """
     values = np.unique(np.concatenate([absent, present]))
     between = (values[1:] + values[:-1]) / 2 if len(values) > 1 else values

@@ -1,4 +1,4 @@
-"""Failures of InterpretML's private models, and the same attacks on ours.
+"""Failures of InterpretML's private models, and the same attacks on our models.
 
 Nine pairs of neighboring tables (A to I) that InterpretML 0.7.8 can be told apart on better than
 its epsilon allows; I is a control, on which it keeps its promise. On J and K every model of ours
@@ -30,7 +30,7 @@ Adjacency = Literal["add_remove", "replace"]
 
 @dataclass(frozen=True)
 class Failure:
-    """A pair of neighboring tables and how to look at what was published.
+    """A pair of neighboring tables, and what an attacker reads of the published model.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class Failure:
 
     @property
     def regression(self) -> bool:
-        """Whether the target is a number."""
+        """Whether the target is numeric."""
         return isinstance(self.target, Range)
 
 
@@ -245,7 +245,7 @@ FAILURES = (
 
 @dataclass(frozen=True)
 class Target:
-    """Somebody who publishes models.
+    """A library and model under attack.
 
     Attributes
     ----------
@@ -265,10 +265,10 @@ class Target:
 
 
 def ours(failure: Failure, *, n_trees: int | None = None) -> list[Target]:
-    """Every private estimator that takes such a target, in each of its presets.
+    """Return every private estimator for such a target, in each of its presets.
 
-    Models that take samples have no curves and no counts to read, but scores. With `n_trees`,
-    ensembles have so many trees, whose noise is smaller for it: the promise is about all of them.
+    Models that draw samples have no curves or counts to read, only scores. With `n_trees`,
+    ensembles have that many trees, each with less noise: the promise covers all of them.
     """
     targets = []
     for name in PRIVATE:
@@ -331,12 +331,12 @@ def _read_curve(failure: Failure, model: Any) -> list[float]:
 
 
 def _start(failure: Failure) -> float:
-    """Score that our boosting starts at."""
+    """Return the score at which our boosting starts."""
     return failure.target.midpoint if isinstance(failure.target, Range) else 0.0
 
 
 def _counts(model: Any) -> list[float]:
-    """Noisy people per bin, where the model publishes them."""
+    """Return the noisy count of each bin, if the model publishes it."""
     if hasattr(model, "_terms"):
         return list(model._terms.counts[0])
     shapes = model.explain_global()
@@ -352,7 +352,7 @@ def _scores(model: Any) -> list[float]:
 
 
 def _numbers_of(value: Any, depth: int = 0) -> Any:
-    """All numbers in an object."""
+    """Return all numbers in an object."""
     if isinstance(value, bool) or depth > 8:
         return
     if isinstance(value, int | float | np.number):
@@ -378,12 +378,12 @@ def _inverted(
     *,
     apart: bool = True,
 ) -> list[float]:
-    """People per category and in all, solved for from scores and published denominators.
+    """Solve for the counts of categories and their total, given scores and denominators.
 
     Repeated steps of share ``eta n / W`` toward the mean m lead to
     ``f = m (1 - prod(1 - eta n / W))``; where the steps overshoot, the factors are negative.
-    A fit that put the categories together (``apart`` is false) tells nothing about one of them:
-    it stands at either end, so that a threshold can leave it on the side where it does no harm.
+    A fit that merged the categories (``apart`` is false) says nothing about a single one:
+    it is put at either end, so that a threshold can leave it on the harmless side.
     """
     mean = float(failure.tables[0][1].max()) or 1.0
     people = []
@@ -397,7 +397,7 @@ def _inverted(
 
 
 def _small_steps(left: float, weights: Any, eta: float) -> float:
-    """Solve ``sum(log(1 - eta n / W)) = log(left)`` for n by Newton's method."""
+    """Solve ``sum(log(1 - eta n / W)) = log(left)`` for n with Newton's method."""
     if not 1e-300 < left < 1e300:
         return 0.0
     limits = np.asarray(weights, dtype=np.float64) / eta
@@ -412,7 +412,7 @@ def _small_steps(left: float, weights: Any, eta: float) -> float:
 
 
 def interpretml() -> Target | None:
-    """The peer, or None where it is not installed."""
+    """Return InterpretML as a target, or None if it is not installed."""
     try:
         from interpret.privacy import DPExplainableBoostingClassifier
     except ModuleNotFoundError:

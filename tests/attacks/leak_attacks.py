@@ -1,4 +1,4 @@
-"""Attacks beside the noise: what leaves by other ways, and records that count more than once."""
+"""Attacks that bypass the noise: other channels, and records counted more than once."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ from dpexplain_widgets.payload.payload import build_payload
 
 
 def published_forms(name: str) -> Finding:
-    """Fit on two neighbors with the same answers forced: is all that can be shown the same?
+    """Fit two neighbors with the same answers forced: is everything shown the same?
 
-    File, text, HTML, table, figure, payload of the dashboards, predictions: byte by byte.
+    Files, text, HTML, tables, figures, dashboard payloads and predictions: byte by byte.
     """
 
     def attempts() -> Iterator[Finding]:
@@ -126,9 +126,9 @@ _ODD_CELLS = (
 
 
 def words_of_a_fit(name: str) -> Finding:
-    """One odd cell, in each column, the target or the groups: does anybody hear of it?
+    """Put one odd cell in a column, the target or the groups: does anything reveal it?
 
-    What is compared: errors, warnings, log records and printed text of the whole fit.
+    Errors, warnings, log records and printed text of the whole fit are compared.
     """
 
     def attempts() -> Iterator[Finding]:
@@ -206,7 +206,7 @@ def unknown_labels_are_counted_aloud(patch: pytest.MonkeyPatch) -> None:
 
 
 class _Changing:
-    """A table that holds a record once when it is looked at first, and often afterward."""
+    """Table that contains a record once when first read, and many times afterward."""
 
     def __init__(self, frame: pd.DataFrame) -> None:
         self.frame, self.looks = frame, 0
@@ -221,7 +221,7 @@ class _Changing:
 
 
 def changing_tables(name: str) -> Finding:
-    """Give X, y and groups as objects that could answer differently: how often are they asked?"""
+    """Pass X, y and groups as objects that could change: how often are they read?"""
     X, y = table(name, 20)
     asked = {
         "X": _Changing(X),
@@ -248,7 +248,7 @@ def tables_are_asked_twice(patch: pytest.MonkeyPatch) -> None:
 
 
 def doubled_index(name: str) -> Finding:
-    """Give X and y an index in which all labels are equal: does a row meet more than one?"""
+    """Give X and y an index of equal labels: is a row matched with more than one?"""
     X, y = saturated(name, 24)
     X, y = X.set_axis([0] * 24), y.set_axis([0] * 24)
     shorter = X.iloc[1:], y.iloc[1:]
@@ -276,7 +276,7 @@ _ALIKE = ("café", "cafe\u0301", "CAFÉ", "café\u200b", "\uff43afé", " café",
 
 
 def alike_categories(name: str) -> Finding:
-    """One record whose category looks like another one: does it change how others are read?"""
+    """Add a record with a look-alike category: does it change how others are read?"""
     features = {**FEATURES, "job": Categorical(["café", "cafe\u0301", "tea"])}
 
     def attempts() -> Iterator[Finding]:
@@ -291,7 +291,7 @@ def alike_categories(name: str) -> Finding:
 
 
 def normalized_where_unambiguous(patch: pytest.MonkeyPatch) -> None:
-    """Spellings are made one unless both of them occur."""
+    """Merge two spellings unless both of them occur."""
     honest = PrivateEstimator._failure_of_fit
 
     def helpful(self: Any, X: Any, y: Any, groups: Any) -> str:
@@ -307,7 +307,7 @@ def normalized_where_unambiguous(patch: pytest.MonkeyPatch) -> None:
 
 
 def noise_that_is_kept(name: str) -> Finding:
-    """Walk through all that a model, its explanation and its ledger can reach: is noise there?"""
+    """Walk through all that a model, its explanation and its ledger reach: is noise there?"""
     drawn: list[np.ndarray] = []
 
     def noted(*arguments: Any, _honest: Any) -> Any:
@@ -333,7 +333,7 @@ def noise_that_is_kept(name: str) -> Finding:
 
 
 def _reachable(roots: list[Any]) -> Iterator[Any]:
-    """Objects that `roots` lead to, not through modules, classes or globals of functions."""
+    """Return objects reached from `roots`, except by modules, classes and globals."""
     seen: set[int] = set()
     waiting = list(roots)
     while waiting:

@@ -1,4 +1,4 @@
-"""Attacks on what a ledger states: for whom, and for which use."""
+"""Attacks on what a ledger states: for whom, and for which data."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _ATTEMPTS = itertools.count()
 
 
 def _ledger(**settings: Any) -> PrivacyLedger:
-    """Make a ledger of its own name: those of one name warn of each other."""
+    """Make a ledger with a name of its own: ledgers that share a name cause a warning."""
     return PrivacyLedger(f"patients, attempt {next(_ATTEMPTS)}", **settings)
 
 
@@ -52,7 +52,7 @@ def _ledger(**settings: Any) -> PrivacyLedger:
 
 
 def second_name_of_a_file(_: str) -> Finding:
-    """Spend through links to a ledger file: does the file know of every charge?"""
+    """Spend through links to a ledger file: does the file record every charge?"""
     event = GaussianEvent("counts", noise_multiplier=20.0)
 
     def attempts() -> Iterator[Finding]:
@@ -82,7 +82,7 @@ def second_names_are_not_refused(patch: pytest.MonkeyPatch) -> None:
 
 
 def deleted_lock_file(_: str) -> Finding:
-    """Delete the lock file between reading and writing: does the file know of both charges?"""
+    """Delete the lock file between reading and writing: are both charges recorded?"""
     event = GaussianEvent("counts", noise_multiplier=20.0)
     with TemporaryDirectory() as folder:
         ledger = _ledger(path=Path(folder) / "ledger.json")
@@ -107,7 +107,7 @@ def lock_files_are_trusted(patch: pytest.MonkeyPatch) -> None:
 
 
 def table_by_a_link(_: str) -> Finding:
-    """Name one table by links: does each of them have a budget of its own?"""
+    """Refer to one table by several links: does each get a budget of its own?"""
     with TemporaryDirectory() as folder:
         table_file, link = Path(folder) / "data.csv", Path(folder) / "link.csv"
         table_file.touch()
@@ -122,7 +122,7 @@ def links_are_not_followed(patch: pytest.MonkeyPatch) -> None:
 
 
 def address_of_two_servers(_: str) -> Finding:
-    """Name two servers in one address: is the second one a second budget?"""
+    """Name two servers in one address: does the second provide a second budget?"""
 
     def attempts() -> Iterator[Finding]:
         asked = {"PGHOSTADDR": "127.0.0.1", "PGPORT": "1"}
@@ -149,7 +149,7 @@ def lists_of_hosts_are_accepted(patch: pytest.MonkeyPatch) -> None:
 
 
 def second_row_of_a_ledger(_: str) -> Finding:
-    """Copy the row of a ledger in a database to another name: does it pay a second time?"""
+    """Copy a ledger's database row to another name: can it pay a second time?"""
     event = GaussianEvent("counts", noise_multiplier=20.0)
     with TemporaryDirectory() as folder:
         file = Path(folder) / "ledgers.db"
@@ -171,10 +171,10 @@ def rows_of_other_names_are_not_refused(patch: pytest.MonkeyPatch) -> None:
 
 
 def record_in_a_ledger_of_both(name: str) -> Finding:
-    """Fit once for records and once for persons: is the total for one record true?
+    """Fit once for records and once for persons: is the total for one record correct?
 
-    Neighbors: a table, and the same with a second row of one person. With a chance of a half the
-    coins exchange the row in use, and the exact distance of the two fits gives the exact delta.
+    Neighbors: a table, and the same table with a second row of one person. With probability 1/2, the
+X
     """
     subject = next(s for s in subjects([getattr(models, name)]) if len(s.settings) == 0)
     fitted, data, kept, instead = row_exchange(canary_case(subject, epsilon=8.0))
@@ -195,7 +195,7 @@ def record_in_a_ledger_of_both(name: str) -> Finding:
 
 
 def _exchange(fitted: Any, data: tuple[Any, ...], kept: list[int], instead: list[int]) -> float:
-    """Distance of two fits, in standard deviations of their noise."""
+    """Return the distance between two fits, in standard deviations of their noise."""
     _, first = record(fitted, *data, kept=kept)
     _, second = record(fitted, *data, kept=instead, answers=first.answers)
     return math.sqrt(
@@ -211,7 +211,7 @@ def persons_are_charged_as_records(patch: pytest.MonkeyPatch) -> None:
 
 
 def two_groupings(name: str) -> Finding:
-    """Bound patients in one fit and hospitals in the next: is there a total for persons?"""
+    """Bound patients in one fit and hospitals in the next: is a total for persons stated?"""
     X, y = table(name, 60)
     patients = pd.Series(np.arange(60) // 2, name="id")
     hospitals = patients // 10  # pandas keeps the name
@@ -238,12 +238,12 @@ def two_groupings(name: str) -> Finding:
 
 
 def groupings_are_taken_for_one(patch: pytest.MonkeyPatch) -> None:
-    """As the words "one person, of whom at most 1 rows are used" did it."""
+    """Describe every grouping as "one person, of whom at most 1 rows are used"."""
     patch.setattr(Person, "unnamed", classmethod(lambda cls, rows: cls("person", rows)))
 
 
 def rows_under_a_cap_for_persons(name: str) -> Finding:
-    """Begin a capped ledger with persons: does it pay for a fit in which they have all rows?"""
+    """Begin a capped ledger with persons: does it pay for a fit that uses all their rows?"""
     (X, y), ledger = table(name, 30), _ledger(cap_epsilon=3.0)
     persons = estimator(name, ledger=ledger, epsilon=0.5, max_rows_per_person=1)
     persons.fit(X, y, groups=("patient", np.arange(30) // 3))
@@ -269,10 +269,10 @@ _SEEN: dict[bytes, str] = {}
 
 
 def words_of_two_ledgers(name: str) -> Finding:
-    """Fit on a table and on a part of it, under two names: do words tell of one record?
+    """Fit a table and a part of it under two names: do messages reveal one record?
 
-    The part leaves out, by a public rule, what may be the one record beyond it: the two tables are
-    equal if and only if nobody was.
+    The part leaves out, by a public rule, what may be a single record: the two tables are
+    equal if and only if there was no such record.
     """
     X, y = table(name, 40)
     old = pd.concat([X, X.iloc[:1].assign(age=99.0)], ignore_index=True)
@@ -299,7 +299,7 @@ def words_of_two_ledgers(name: str) -> Finding:
 
 
 def tables_are_recognized(patch: pytest.MonkeyPatch) -> None:
-    """Warn of the same data under another name, as the library once did."""
+    """Warn if the same data come under another name, as the library once did."""
     honest = PrivateEstimator._failure_of_fit
 
     def recognizing(self: Any, X: Any, y: Any, groups: Any) -> str:
@@ -316,10 +316,10 @@ def tables_are_recognized(patch: pytest.MonkeyPatch) -> None:
 
 
 def stopping_by_results(_: str) -> Finding:
-    """Fit again and again, and stop where results gave much away: is what is printed true then?
+    """Refit until results reveal much, then stop: is the printed guarantee still true?
 
-    What counts is the sum over stopping times of P(S) - exp(epsilon) Q(S), a mean over runs of
-    values between 0 and 1. It is above delta with a doubt of one in a million (Bernstein).
+    The test statistic is the sum over stopping times of P(S) - exp(epsilon) Q(S), a mean over runs of
+    values between 0 and 1. Exceeding delta by chance has a probability below 1e-6 (Bernstein).
     """
     mu, delta, n_fits, n_runs = 0.05, 1e-2, 400, 20_000
     ledger = _ledger(delta=delta)

@@ -1,4 +1,4 @@
-"""Attacks on schemas at the limits of arithmetic: subnormal, huge, one float wide."""
+"""Attacks on schemas at the limits of arithmetic: subnormal, huge or one float wide."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ _WAYS: tuple[dict[str, Any], ...] = (
 
 
 def steep_schema(name: str) -> Finding:
-    """Features at the limits of a schema: does a record move more than is stated for it?
+    """Use features at the limits: does a record move more than its stated sensitivity?
 
-    Some bounds leave a model no numbers to work with: it may refuse them, from the schema alone
+    Some bounds leave a model no numbers to work with: it may refuse them, but from the schema alone
     and before anything is charged.
     """
 
@@ -83,7 +83,7 @@ def _with_feature(name: str, feature: Any, cells: list[Any], way: dict[str, Any]
 
 
 def refused(fitted: Any, X: pd.DataFrame, y: pd.Series) -> bool:
-    """Whether a fit is refused; it is refused without records too, and charges nothing then."""
+    """Whether a fit is refused; if so, check that it is without records too, uncharged."""
     try:
         fitted.planned_events(X)
     except ValueError:
@@ -96,7 +96,7 @@ def refused(fitted: Any, X: pd.DataFrame, y: pd.Series) -> bool:
 
 
 def counted_in_two_cells(patch: pytest.MonkeyPatch) -> None:
-    """A record at the upper end of its feature counts in the last cell and in the one before."""
+    """Count a record at the upper bound of its feature in each of the last two cells."""
 
     def mistake(X: Any, y: Any, phase: Any, query: Any) -> Any:
         if "steep0" not in X:

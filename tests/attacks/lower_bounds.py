@@ -1,4 +1,4 @@
-"""What each of the nine attacks proves about each library: lower bounds on epsilon and delta."""
+"""Lower bounds on epsilon and delta that the nine attacks prove for each library."""
 
 from __future__ import annotations
 
@@ -38,29 +38,29 @@ class Bound:
 
     @property
     def epsilon(self) -> float:
-        """Epsilon that the target has at least, at the stated delta."""
+        """Lower bound on the target's epsilon, at the stated delta."""
         return self.guesses.epsilon_bound(DELTA, CONFIDENCE)
 
     @property
     def mu(self) -> float:
-        """Gaussian-DP parameter that the target has at least."""
+        """Lower bound on the target's Gaussian-DP parameter."""
         return self.guesses.mu_bound(CONFIDENCE)
 
     @property
     def delta(self) -> float:
-        """Delta that the target has at least, at the stated epsilon."""
+        """Lower bound on the target's delta, at the stated epsilon."""
         false_alarms, misses = self.guesses.error_rates(CONFIDENCE)
         factor = math.exp(EPSILON)
         return max(0.0, 1 - misses - factor * false_alarms, 1 - false_alarms - factor * misses)
 
     @property
     def broken(self) -> bool:
-        """Whether the promise is proved to be false."""
+        """Whether the promise is proved false."""
         return self.epsilon > EPSILON
 
 
 def attacked(failure: Failure, target: Target, runs: int) -> Bound:
-    """Fit on both tables so many times and guess which was which."""
+    """Fit both tables this many times, and guess which was which."""
     start = time.process_time()
     absent, present = (
         np.array([target.read(failure, target.fit(failure, table)) for _ in range(runs)])
@@ -73,10 +73,10 @@ def attacked(failure: Failure, target: Target, runs: int) -> Bound:
 def is_broken(
     failure: Failure, target: Target, runs: int, *, tries: int = 8, doubt: float = 0.05
 ) -> bool:
-    """Attack again and again, until all guesses together prove that the promise is false.
+    """Attack repeatedly, until all guesses together prove the promise false.
 
-    Each attack learns anew, so its error rates are its own; their means obey the promise as each
-    does, and exact limits of a mean rate hold for guesses of unequal rates too (Hoeffding 1956).
+    Each attack learns afresh, so its error rates are its own; their means obey the promise as each
+    does, and exact bounds on a mean rate hold for guesses with unequal rates too (Hoeffding 1956).
 
     Parameters
     ----------
@@ -101,10 +101,10 @@ def is_broken(
 
 
 def stands(failure: Failure, target: Target, runs: int) -> bool:
-    """Attack a promise that should hold: what a few fits seem to prove, many have to confirm.
+    """Attack a promise that should hold: what few fits seem to prove, many must confirm.
 
-    The few call a kept promise broken with a probability of some percent at most, the
-    many with one of 1e-7: their 200 guesses prove an epsilon of 1.7 where none is wrong.
+    The few fits call a kept promise broken with a probability of at most a few percent, the
+    many with one of 1e-7: their 200 guesses prove an epsilon of 1.7 if none is wrong.
     """
     stated = target.stated(failure)
     if attacked(failure, target, runs).epsilon <= stated:
@@ -113,7 +113,7 @@ def stands(failure: Failure, target: Target, runs: int) -> bool:
 
 
 def all_bounds(share: float = 1.0, letters: str = "") -> Iterator[Bound]:
-    """Each attack on InterpretML, where it is installed, and on every private estimator."""
+    """Run each attack on InterpretML, if installed, and on every private estimator."""
     peer = interpretml()
     for failure in FAILURES:
         if letters and failure.letter not in letters:

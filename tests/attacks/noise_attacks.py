@@ -1,4 +1,4 @@
-"""Attacks on noise and coins: drawn twice, foretold, taken away again, or likelier than stated."""
+"""Attacks on noise and coins: reused, predicted, removed, or likelier than stated."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _BACKENDS = ("exact", "opendp", "rounded")
 
 
 def _in_a_fork(work: Callable[[], bytes]) -> bytes:
-    """Run in a copy of this process, and return what it says."""
+    """Run a function in a fork of this process, and return its result."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
@@ -51,7 +51,7 @@ def _repeated(draws: list[np.ndarray]) -> int:
 
 
 def forked_generators(_: str) -> Finding:
-    """Draw, copy the process twice, and draw in all three: is any noise the same?"""
+    """Draw, fork the process twice, and draw in all three: is any noise the same?"""
 
     def attempts() -> Iterator[Finding]:
         for backend in _BACKENDS:
@@ -68,7 +68,7 @@ def forked_generators(_: str) -> Finding:
 
 
 def one_generator_for_all(patch: pytest.MonkeyPatch) -> None:
-    """A generator that lives in the process and is seeded well, once."""
+    """Use one generator for the whole process, well seeded, but only once."""
     generator = np.random.default_rng()
     patch.setattr(
         NoiseSource,
@@ -78,9 +78,9 @@ def one_generator_for_all(patch: pytest.MonkeyPatch) -> None:
 
 
 def forked_phase(_: str) -> Finding:
-    """Copy the process after the noise of a phase was drawn, and release in both.
+    """Fork the process after the noise of a phase was drawn, and release in both.
 
-    The difference of the answers is that of the exact sums.
+    The answers would then differ by exactly as much as the sums.
     """
     mechanism = Mechanism(NoiseSource())
     mechanism.begin(Phase("sums", 2.0**20, _SIGMA, n_values=20))
@@ -104,7 +104,7 @@ def process_not_checked(patch: pytest.MonkeyPatch) -> None:
 
 
 def racing_threads(_: str) -> Finding:
-    """Draw in eight threads at the same moment."""
+    """Draw in eight threads at the same time."""
 
     def attempts() -> Iterator[Finding]:
         for backend in _BACKENDS:
@@ -134,7 +134,7 @@ def seeded_by_the_clock(patch: pytest.MonkeyPatch) -> None:
 
 
 def known_seeds(name: str) -> Finding:
-    """Set every seed that an attacker can know, and fit twice: is the noise the same?"""
+    """Set every seed an attacker can know, and fit twice: is the noise the same?"""
 
     def noise() -> np.ndarray:
         np.random.seed(0)  # noqa: NPY002 - the generator that everybody shares
@@ -163,9 +163,9 @@ def _draw_of_shared_generator(self: NoiseSource, sigma: float, size: int) -> Any
 
 
 def known_coins(name: str) -> Finding:
-    """Set every seed that an attacker can know, and throw twice: who is sampled, whose row stays?
+    """Set every seed an attacker can know, and draw twice: are the coins the same?
 
-    Sixty-four coins, or choices between two rows, agree by chance once in 2**64 times.
+    Sixty-four coins, or choices between two rows, agree with probability 2**-64.
     """
     people = np.repeat(np.arange(64), 2)
 
@@ -192,7 +192,7 @@ def known_coins(name: str) -> Finding:
 
 
 class _CoinsOfEverybody:
-    """Coins of the generator that everybody shares."""
+    """Coins drawn from NumPy's shared generator."""
 
     def heads(self, n: int, probability: float) -> Any:
         return np.random.random(n) < probability  # noqa: NPY002
@@ -212,9 +212,9 @@ _CHANCES = (1e-9, 0.0153557, 0.1, 1 / 3, 0.5, 0.85, 0.999, 1.0)
 
 
 def likelier_coins(_: str) -> Finding:
-    """Give coins every pair of bytes: is a record sampled more often than is charged?
+    """Feed coins every pair of bytes: is a record sampled more often than charged?
 
-    The number of heads among all 65,536 pairs may not exceed the share that the probability says.
+    The proportion of heads among all 65,536 pairs must not exceed the stated probability.
     """
 
     def attempts() -> Iterator[Finding]:
@@ -233,14 +233,14 @@ def likelier_coins(_: str) -> Finding:
 
 
 def _bytes_that_end_with(second: int) -> Callable[[int], bytes]:
-    """All bytes once at first, the same one for what is tied, and then the largest."""
+    """Make a source of bytes: each value once, then `second` for ties, then the largest."""
     answers = iter([bytes(range(256))])
     tied = itertools.chain([second], itertools.repeat(255))
     return lambda n: next(answers, None) or bytes([next(tied)]) * n
 
 
 def coins_of_one_byte(patch: pytest.MonkeyPatch) -> None:
-    """A coin of eight bits, its probability rounded to the nearest that it has."""
+    """Toss a coin of eight bits, with the nearest probability that it can have."""
 
     def heads(self: SecretCoins, n: int, probability: float) -> Any:
         drawn = np.frombuffer(coins._bytes(n), dtype=np.uint8)
@@ -250,7 +250,7 @@ def coins_of_one_byte(patch: pytest.MonkeyPatch) -> None:
 
 
 def seeded_as_private(name: str) -> Finding:
-    """Fit with a seed that is known, in every way, and ask for the guarantee afterward."""
+    """Fit with a known seed in every possible way, then ask for the guarantee."""
 
     def attempts() -> Iterator[Finding]:
         for seed in (0, 1, np.int64(0)):
@@ -278,7 +278,7 @@ def zero_is_no_seed(patch: pytest.MonkeyPatch) -> None:
 
 
 def recorded_as_private(name: str) -> Finding:
-    """Force every answer of a recorded fit, and save what it explains as a private file."""
+    """Force every answer of a recorded fit, and save its explanation as a private file."""
     model, _ = record(estimator(name), *table(name, 20), answers=lambda _, drawn: 0 * drawn)
     explanation = model.explain_global()
     kept = io.from_json(io.to_json(explanation))

@@ -1,4 +1,4 @@
-"""Attacks on what DP-EBM releases of its pairs of features: sums, and grids of pair terms."""
+"""Attacks on what DP-EBM releases about pairs: sums, and the grids of pair terms."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ def _has_no_pair_terms(name: str) -> bool:
 
 
 def one_record_of_pairs(name: str) -> Finding:
-    """One record at the place where features are cut in two: how far does it move the sums?
+    """Put one record where features are cut in two: how far does it move the sums?
 
-    It tips the scales between two equal crowds at opposite ends of all features.
+    It decides between two equal groups at opposite ends of all features.
     """
     return first_find(_tipped_scales(name))
 
 
 def one_record_of_grids(name: str) -> Finding:
-    """One record at the place where the cells of a pair term are cut: what does it move?"""
+    """Put one record where the cells of a pair term are cut: what does it move?"""
     declared = [("age", "dose"), ("ward", "stay")]
     return first_find(
         finding for pairs in (declared, "auto") for finding in _tipped_scales(name, pairs=pairs)
@@ -47,7 +47,7 @@ def one_record_of_grids(name: str) -> Finding:
 
 
 def _tipped_scales(name: str, **settings: Any) -> Iterator[Finding]:
-    """Replay fits without the record that decides between two crowds."""
+    """Replay fits without the record that decides between two equal groups."""
     labels = list(schema_for(name).target.labels) if _is_class(name) else [-1.0, 3.0]
     for n in (0, 1, 10, 300):
         rows = [*[_LOW] * n, *[_HIGH] * (n + 1)]
@@ -64,7 +64,7 @@ def _is_class(name: str) -> bool:
 
 
 def cut_by_the_records(patch: pytest.MonkeyPatch) -> None:
-    """Each feature is cut at the median of the records, in place of that of the noisy counts."""
+    """Cut each feature at the median of the records instead of the noisy counts."""
     honest = Records.pair_sums
 
     def pair_sums(self: Records, upper: Sequence[Any]) -> Any:
@@ -76,7 +76,7 @@ def cut_by_the_records(patch: pytest.MonkeyPatch) -> None:
 
 
 def cells_by_the_records(patch: pytest.MonkeyPatch) -> None:
-    """Each pair is cut at the medians of the records, in place of those of the noisy counts."""
+    """Cut each pair at the medians of the records instead of the noisy counts."""
     honest = Records.cross
 
     def cross(self: Records, crossing: Any) -> None:

@@ -1,4 +1,4 @@
-"""Attacks on the protection of persons with several rows: who a row belongs to."""
+"""Attacks on the protection of people with several rows: who owns which row?"""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _names(*cells: Any) -> pd.Series:
 
 
 def _rows_in_use(name: str, X: pd.DataFrame, y: pd.Series, people: Any) -> set[int]:
-    """Rows that reach the part of a fit that touches records, where each person may have one."""
+    """Return the rows that a fit uses if each person may have one."""
     seen: list[set[int]] = []
 
     def stop(X: pd.DataFrame, *_: Any) -> None:
@@ -40,11 +40,11 @@ def _rows_in_use(name: str, X: pd.DataFrame, y: pd.Series, people: Any) -> set[i
 
 
 def _pushing(name: str, first: Any, second: Any, attempts: int) -> Iterator[Finding]:
-    """Add the first of two people: is the only row of the second still in use?
+    """Add the first of two people: is the second one's only row still used?
 
-    Where it is not, one record came and another went, which is an exchange: twice the loss of
-    the guarantee. Which of the two stays is decided by secret coins: thirty-two attempts all miss
-    it once in four thousand million runs.
+    If it is not, one record came and another went. Such an exchange has twice the privacy loss of
+    the guarantee. Secret coins decide which of the two stays, so 32 attempts all miss
+    it with probability 2**-32.
     """
     X, y = table(name, 10)
     people = _names(first, second, *map(str, range(1000, 1008)))
@@ -55,13 +55,13 @@ def _pushing(name: str, first: Any, second: Any, attempts: int) -> Iterator[Find
 
 
 def pushed_out_by_nobody(name: str) -> Finding:
-    """Two people without a name: does the second one push the first out of the fit?"""
+    """Leave two people unnamed: does the second push the first out of the fit?"""
     pairs = [(None, np.nan), (Decimal("NaN"), Decimal("NaN")), (np.longdouble("nan"),) * 2]
     return first_find(found for pair in pairs for found in _pushing(name, *pair, 32))
 
 
 def pushed_out_by_words_for_nobody(name: str) -> Finding:
-    """Two people whose names are words or parts that say that there is none."""
+    """Name two people by words or objects that mean "missing"."""
     nobody = ("None", "<NA>", "n/a", complex(0, np.nan), np.clongdouble("nan"), (None, None))
     return first_find(found for cell in nobody for found in _pushing(name, cell, cell, 16))
 
@@ -74,7 +74,7 @@ def only_plain_cells_are_empty(patch: pytest.MonkeyPatch) -> None:
 
 
 def pushed_out_behind_a_mask(name: str) -> Finding:
-    """Two people whose names are masked: does one of them push the other out of the fit?"""
+    """Mask the names of two people: does one push the other out of the fit?"""
     X, y = table(name, 10)
     people = np.ma.masked_array(range(10), mask=[True, True] + [False] * 8)
     used = _rows_in_use(name, X, y, people)
@@ -94,7 +94,7 @@ def empty_cells_are_one_person(patch: pytest.MonkeyPatch) -> None:
 
 
 def spelled_differently(name: str) -> Finding:
-    """One person whose name comes as 7, "7", " 7 ", 7.0 ...: are all rows used?"""
+    """Spell one person's name as 7, "7", " 7 ", 7.0 ...: are all rows used?"""
     spellings = [7, "7", " 7 ", 7.0, "7.0", np.int8(7), np.float32(7), "+7", "07"]
     spellings += [Decimal("7"), Decimal("7.00"), Fraction(7), np.longdouble(7), 7 + 0j]
     X, y = saturated(name, 30 + len(spellings))
@@ -105,17 +105,17 @@ def spelled_differently(name: str) -> Finding:
 
 
 def bytes_of_a_database(name: str) -> Finding:
-    """One person whose name comes as bytes in a view of memory: are all rows used?"""
+    """Give one person's name as a memoryview of bytes: are all rows used?"""
     views = [kind(b"Zorblax") for kind in (bytes, bytearray, memoryview) for _ in range(3)]
     return _many_rows_of(name, views)
 
 
 class _Clerk:
-    """An object of a program, which shows where it is in memory and nothing else."""
+    """Object whose text shows only its memory address."""
 
 
 def objects_and_parts(name: str) -> Finding:
-    """One person named by objects, sets, parts or times of several types: are all rows used?"""
+    """Name one person by objects, sets or times of several types: are all rows used?"""
     words = ("Zorblax", "Quuxington", "Vintertrap")
     kinds: list[list[Any]] = [
         [_Clerk() for _ in range(9)],
@@ -139,7 +139,7 @@ def names_as_they_are_spelled(patch: pytest.MonkeyPatch) -> None:
 
 
 def colliding_names(name: str) -> Finding:
-    """People whose names have equal hashes: does one push the other out of the fit?"""
+    """Give people names with equal hashes: does one push the other out of the fit?"""
     pairs = [(-1, -2), (0, 2**61 - 1), (1, 2**61), (2.0**61, 1)]
     return first_find(found for pair in pairs for found in _pushing(name, *pair, 8))
 
@@ -149,7 +149,7 @@ def names_by_hash(patch: pytest.MonkeyPatch) -> None:
 
 
 class _Explosive:
-    """A cell that raises whatever is done to it."""
+    """Cell that raises an error whatever is done with it."""
 
     def __repr__(self) -> str:
         raise KeyError("looked at")
@@ -158,7 +158,7 @@ class _Explosive:
 
 
 class _Odd(str):
-    """Text that raises when it is stripped."""
+    """String that raises an error when it is stripped."""
 
     __slots__ = ()
 
@@ -167,7 +167,7 @@ class _Odd(str):
 
 
 def unreadable_name(name: str) -> Finding:
-    """A name that cannot be read: does the fit fail, and so tell that it is there?"""
+    """Use an unreadable name: does the fit fail, and so reveal that it is there?"""
 
     def attempts() -> Any:
         for cell in (10**5000, -(10**5000), _Explosive(), _Odd("a"), b"\xff", [1], {"a": 1}):

@@ -1,4 +1,4 @@
-"""Attacks on prices: what is drawn gives away more than what was charged for it."""
+"""Attacks on pricing: draws reveal more than what was charged for them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _forget_prices() -> None:
 
 
 def _worth(ledger: PrivacyLedger, scale: int, change: int, count: int, what: str) -> Finding:
-    """Compare the exact delta of the draws at the stated epsilon with the stated delta."""
+    """Compare the exact delta of the draws, at the stated epsilon, with the stated one."""
     stated = ledger.total_epsilon()
     delta = laplace_loss(scale, change).times(count).delta(stated)
     return Finding(
@@ -44,7 +44,7 @@ def _worth(ledger: PrivacyLedger, scale: int, change: int, count: int, what: str
 
 
 def true_delta_of_discrete_laplace(_: str) -> Finding:
-    """Work out what discrete Laplace noise gives away, and hold stated totals against it."""
+    """Compute the exact loss of discrete Laplace noise, and compare stated totals with it."""
 
     def attempts() -> Iterator[Finding]:
         for scale, change, count in LATTICES:
@@ -67,7 +67,7 @@ def true_delta_of_discrete_laplace(_: str) -> Finding:
 
 
 def priced_as_continuous(patch: pytest.MonkeyPatch) -> None:
-    """The formulas of the continuous distribution, as for an endlessly fine lattice."""
+    """Use the formulas of the continuous distribution, as for an infinitely fine lattice."""
     divergences = rdp._ladder
     patch.setattr(pld, "masses_on_grid", lambda e, n, step: ladder.masses_on_grid(e, _FINE, step))
     patch.setattr(rdp, "_ladder", lambda e, n, alphas: divergences(e, _FINE, alphas))
@@ -77,7 +77,7 @@ def priced_as_continuous(patch: pytest.MonkeyPatch) -> None:
 
 
 def draws_less_than_planned(name: str) -> Finding:
-    """Write a model whose phases have a hundredth less noise than those it is charged for."""
+    """Write a model whose phases have 1% less noise than it is charged for."""
     kind = getattr(models, name)
 
     def fit_released(self: Any, X: Any, y: Any, schema: Schema, mechanism: Any) -> None:

@@ -1,4 +1,4 @@
-"""Attacks on reading: one line of a file, one cell of another library, one row left out."""
+"""Attacks on reading: a line of a file, a cell of another library, a row left out."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _ODD_LINES: dict[str, tuple[bytes, list[bytes]]] = {
 
 
 def one_line(name: str) -> Finding:
-    """A file with and without one line: does it say more than one record may?"""
+    """Read a file with and without one line: does it reveal more than one record may?"""
     X, y = table(name, 40)
     label = b"2.5" if is_regressor(name) else b"yes"
     body = X.assign(target=y).to_csv(index=False).encode().splitlines()
@@ -84,7 +84,7 @@ def files_are_read_as_a_whole(patch: pytest.MonkeyPatch) -> None:
 
 
 def one_arrow_cell(name: str) -> Finding:
-    """A cell that Arrow cannot turn into an object: does anybody hear of it?"""
+    """Use a cell that Arrow cannot convert to an object: does anything reveal it?"""
 
     def attempts() -> Iterator[Finding]:
         days = pa.array([0] * 11 + [2**31 - 1], type=pa.int32()).view(pa.date32())
@@ -114,7 +114,7 @@ def columns_are_turned_into_lists(patch: pytest.MonkeyPatch) -> None:
 
 
 def one_polars_cell(name: str) -> Finding:
-    """A cell at which polars panics, with an exception that is no `Exception`."""
+    """Use a cell that makes polars panic with an exception that is not an `Exception`."""
 
     def attempts() -> Iterator[Finding]:
         usual = words_of(lambda: _fit_on_polars(name, pa.array(["clerk"] * 12)))
@@ -153,7 +153,7 @@ def polars_makes_the_list(patch: pytest.MonkeyPatch) -> None:
 
 
 def row_without_target(name: str) -> Finding:
-    """A row whose target says nothing: does it count as anything?"""
+    """Add a row without a usable target: does it count as anything?"""
 
     def attempts() -> Iterator[Finding]:
         X, y = table(name, 30)
@@ -181,7 +181,7 @@ def no_target_is_the_first_class(patch: pytest.MonkeyPatch) -> None:
 
 
 def row_left_out(name: str) -> Finding:
-    """A row is left out of columns of which pandas cannot take rows: does anybody hear of it?"""
+    """Leave a row out of columns that pandas cannot take rows of: does anything reveal it?"""
 
     def attempts() -> Iterator[Finding]:
         X, y = table(name, 12)

@@ -24,7 +24,7 @@ _honest_numbers_of = encoding.numbers_of
 
 
 def _messy(name: str, n: int) -> tuple[pd.DataFrame, pd.Series]:
-    """Records as people write them: some cells follow the rules, some do not."""
+    """Make records as people type them: some cells follow the rules, some do not."""
     _, y = table(name, n)
     rng = np.random.default_rng(1)
     cells = {
@@ -40,7 +40,7 @@ def _messy(name: str, n: int) -> tuple[pd.DataFrame, pd.Series]:
 
 
 def rules_of_a_column(name: str) -> Finding:
-    """One record more, in another spelling: are all other cells read as before?"""
+    """Add one record spelled differently: are all other cells read as before?"""
     X, y = _messy(name, 30)
     odd = {"age": ["1,5", "1.234,5", "x"], "seen": ["1/2/2024", 20240131, "1.1"], "job": ["N", 2.0]}
 
@@ -67,7 +67,7 @@ def commas_are_looked_for(patch: pytest.MonkeyPatch) -> None:
 
 
 class _Text(str):
-    """A text that raises when it is turned into a plain one."""
+    """String that raises an error when it is converted to a plain one."""
 
     __slots__ = ()
 
@@ -76,7 +76,7 @@ class _Text(str):
 
 
 class _Unknown:
-    """A cell that raises when it is asked what it is."""
+    """Cell that raises an error when asked for its class."""
 
     @property
     def __class__(self) -> Any:
@@ -84,13 +84,13 @@ class _Unknown:
 
 
 class _Answer(str, enum.Enum):  # noqa: UP042 (of which str() is the name)
-    """A constant of a program, which is a text."""
+    """Enumeration whose members are strings."""
 
     YES = "1,5"
 
 
 def odd_cell_under_rules(name: str) -> Finding:
-    """One cell of an unusual kind in a column with rules: does anybody hear of it?"""
+    """Put one unusual cell in a column with rules: does anything reveal it?"""
 
     def attempts() -> Iterator[Finding]:
         X, y = _messy(name, 12)

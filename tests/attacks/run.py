@@ -1,4 +1,4 @@
-"""Attack the library, and InterpretML beside it, and print what was found.
+"""Attack the library and, for comparison, InterpretML, and print what was found.
 
 Run it with ``make attack``; ``make attack ATTACK_ARGS="--help"`` lists its options. The exit
 status is 1 if a promise of ours was broken, or an attack missed the mistake planted for it.
@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _print_suites() -> bool:
-    """Print one row per attack; say whether one succeeded on the library or missed its mutant."""
+    """Print a row per attack; return whether one broke the library or missed its mutant."""
     rows, broken = [], False
     for suite in SUITES:
         for attack in suite.ATTACKS:
@@ -63,7 +63,7 @@ def _print_suites() -> bool:
 
 
 def _tried(attack: Attack) -> tuple[list[str], list[str]]:
-    """Targets on which the attack missed its mutant, and what it found in the library."""
+    """Return the targets where the attack missed its mutant, and its library findings."""
     missed, found = [], []
     for name in attack.targets():
         finding = attack.run(name)
@@ -77,7 +77,7 @@ def _tried(attack: Attack) -> tuple[list[str], list[str]]:
 
 
 def _print_bounds(share: float, letters: str) -> bool:
-    """Print one row per attack and target; say whether one of ours is broken."""
+    """Print a row per attack and target; return whether a promise of ours is broken."""
     chosen = [f for f in FAILURES if not letters or f.letter in letters]
     rows = [(f.letter, f"{f.title} ({NEIGHBOUR[f.adjacency]})") for f in chosen]
     print(table(("attack", "two tables"), rows))

@@ -1,4 +1,4 @@
-"""Attacks on tables in files and on clusters: what paths, types and graph sizes tell."""
+"""Attacks on tables in files and on clusters: what paths, types and sizes reveal."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _FOLDERS = {
 
 
 def value_in_a_path(name: str) -> Finding:
-    """Folders named by a column, with and without one record: does anybody hear of its value?"""
+    """Name folders by a column, with and without one record: is its value revealed?"""
 
     def attempts() -> Iterator[Finding]:
         silence = words_of(lambda: _fit_on_folders(["nurse"], stored=False))
@@ -72,7 +72,7 @@ def folders_are_read_together(patch: pytest.MonkeyPatch) -> None:
 
 
 def coded_texts(name: str) -> Finding:
-    """A column of few distinct texts, stored as codes: does one that is no text stop the fit?"""
+    """Store a column of strings as codes: does a category that is no string stop the fit?"""
 
     def attempts() -> Iterator[Finding]:
         usual = words_of(lambda: _fit_on_codes(b"clerk", pa.int8()))
@@ -102,7 +102,7 @@ def texts_are_checked_by_the_reader(patch: pytest.MonkeyPatch) -> None:
 
 
 def size_of_a_graph(name: str) -> Finding:
-    """One long cell in a table that Dask sends to its workers: does Dask tell its size?"""
+    """Send a long cell to Dask's workers: does Dask reveal its size?"""
     import dask
     import distributed
 

@@ -1,4 +1,4 @@
-"""All suites of attacks that come with a mutant."""
+"""All suites of attacks, each with a mutant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each attack succeeds on a planted mistake, so it is known to work, and fails on the library."""
+"""Each attack succeeds on a planted mistake, which shows it works, but not on the library."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Nine attacks that InterpretML's private models fail: they work there, and fail on ours.
+"""Attacks that succeed on InterpretML's private models, but fail on ours.
 
-Few runs, so that the bounds are far from what ``make attack`` proves.
+Runs are few, so the bounds are far weaker than those that ``make attack`` proves.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def test_attack_that_breaks_interpretml_proves_nothing_against_us(failure, targe
 
 
 def unclipped_and_not_centered(patch, failure):
-    """Targets as they are, residuals without a bound: noise covers a change of label only."""
+    """Leave targets and residuals unbounded: the noise covers only a change of label."""
     half, middle = (failure.target.high - failure.target.low) / 2, failure.target.midpoint
 
     def unclipped(self, feature, leaf_of_bin, n_leaves, clip):
@@ -65,7 +65,7 @@ def unclipped_and_not_centered(patch, failure):
 
 
 def denominators_near_zero(patch, failure):
-    """Sums are divided by counts far too small: each step multiplies errors by 1 - n / W."""
+    """Divide sums by counts that are far too small: steps multiply errors by 1 - n / W."""
 
     def without_floor(feature, leaf_of_bin, min_leaf_count):
         return [np.full(int(tree.max()) + 1, 2.0) for tree in leaf_of_bin]

@@ -1,4 +1,4 @@
-"""Our default recipe beside the published figures and InterpretML, with the targets it has to meet.
+"""The default recipe next to published figures, InterpretML and its targets.
 
 Run it with ``make bench-accuracy``; ``make bench-accuracy BENCH_ARGS="--help"`` lists its options.
 """
@@ -54,7 +54,7 @@ class Result:
 
     @property
     def metric(self) -> str:
-        """AUROC, which should be large, or RMSE, which should be small."""
+        """Name of the score: AUROC (higher is better) or RMSE (lower is better)."""
         return metric(self.dataset.schema)
 
     def better(self, value: float, than: float) -> bool:
@@ -62,11 +62,11 @@ class Result:
         return value > than if self.metric == "AUROC" else value < than
 
     def at(self, epsilon: float) -> float:
-        """Mean score of ours."""
+        """Return the mean score of our model."""
         return summary(self.ours[EPSILONS.index(epsilon)]).mean
 
     def advantages(self) -> Iterator[tuple[float, float, float]]:
-        """Epsilon, mean advantage of ours on the same splits, and its standard error."""
+        """Yield epsilon, our mean advantage on the same splits, and its standard error."""
         sign = 1.0 if self.metric == "AUROC" else -1.0
         for epsilon, own, other in zip(EPSILONS, self.ours, self.theirs, strict=False):
             gains = sign * np.array([a.score - b.score for a, b in zip(own, other, strict=True)])
@@ -171,7 +171,7 @@ def _mean_std(fits: Sequence[Fit]) -> tuple[float, float]:
 
 
 def _targets(results: Sequence[Result]) -> str:
-    """What the recipe has to reach on the data it was developed on."""
+    """State the targets on the data that the recipe was developed on."""
     rows = []
     for result in results:
         published = BY_DATASET[result.name]
@@ -200,7 +200,7 @@ def _bar_of_reference(result: Result, reference: float) -> float:
 
 
 def _against(results: Sequence[Result]) -> str:
-    """Where ours is worse than InterpretML's at the same epsilon, and how often it is better."""
+    """State where our model is worse than InterpretML's, and how often it is better."""
     worse, better, n = [], 0, 0
     for result in results:
         for epsilon, gain, error in result.advantages():

@@ -1,4 +1,4 @@
-"""How often claims that hold are true, given the true curves."""
+"""How often claims stated as holding are true, given the true curves."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ MOST = 40
 def claims_of_term(
     explanation: Any, term: Any, curve: FloatArray, share: FloatArray
 ) -> dict[str, list[int]]:
-    """Number of claims that hold, by kind, and how many of them are true.
+    """Count the claims stated as holding, by kind, and the true ones among them.
 
     Claims of one kind about one term are simultaneous: with 95% confidence, all are true. Bins
-    without people have no true value and are left out.
+    without records have no true value and are left out.
     """
     if claim_basis(term) is None:
         return {}
@@ -51,14 +51,14 @@ def claims_of_term(
 
 
 def counted(found: list[tuple[bool, bool]]) -> list[int]:
-    """Number of claims that hold, and of true ones among them."""
+    """Count the claims stated as holding, and the true ones among them."""
     return [int(sum(holds for holds, _ in found)), int(sum(h and right for h, right in found))]
 
 
 def _ranges(
     explanation: Any, term: Any, true: FloatArray, weights: FloatArray, rng: np.random.Generator
 ) -> list[tuple[bool, bool]]:
-    """Claims that ranges of value bins lie above or below all other bins."""
+    """Yield claims that ranges of value bins lie above or below all other bins."""
     places, found = np.arange(term.n_bins), []
     for first, last in np.sort(rng.integers(0, term.n_value_bins, (MOST, 2)), axis=1):
         inside = (places >= first) & (places <= last)
@@ -77,7 +77,7 @@ def claims_of_rank(explanation: Any, name: str, true_rank: int) -> list[int]:
 
 
 def claims_of_decisions(explanation: Any, X: pd.DataFrame, score: FloatArray) -> list[int]:
-    """Claims about the sides of the median on which predictions for records lie."""
+    """Count claims that predictions for records lie above or below the median."""
     middle = float(np.median(score))
     at = float(inverse_link(middle, explanation.link))
     said = decisions(explanation, X, threshold=at)
@@ -86,7 +86,7 @@ def claims_of_decisions(explanation: Any, X: pd.DataFrame, score: FloatArray) ->
 
 
 def _extremes(explanation: Any, term: Any, true: FloatArray) -> list[tuple[bool, bool]]:
-    """Claims that the extreme is where it seems to be, and up to two bins around it."""
+    """Yield claims that the extreme is where it appears, or within two bins of it."""
     found = []
     n = term.n_value_bins
     for extreme, up in (("highest", 1.0), ("lowest", -1.0)):
@@ -104,7 +104,7 @@ def _values(term: Any) -> FloatArray:
 
 
 def claims_row(rows: list[dict[str, Any]]) -> dict[str, str]:
-    """Claims that hold, the share of true ones, and of terms about which all are true."""
+    """Make a row: claims, proportion of true ones, and of terms with only true ones."""
     shown = {}
     for kind in KINDS:
         counts = [row["claims"][kind] for row in rows if kind in row.get("claims", {})]

@@ -1,4 +1,4 @@
-"""What secret coins cost: in fits whose records are sampled, in bags, or bounded per person.
+"""Cost of secret coins, in fits that sample records, use bags or bound persons' rows.
 
 Run it with ``python tests/benchmarks/bench_coins.py``; ``make bench`` prints the same rows.
 """
@@ -24,7 +24,7 @@ WANTED = 0.05
 
 
 def coin_costs(dataset: Dataset, n_fits: int = 3) -> Iterator[tuple[str, ...]]:
-    """Measure CPU time of fits, and of all coins that they throw: secret ones, and seeded ones.
+    """Measure the CPU time of fits, and of all their coins, secret and seeded.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def coin_costs(dataset: Dataset, n_fits: int = 3) -> Iterator[tuple[str, ...]]:
 def _quickest(
     kind: type[Any], model: Any, X: Any, y: Any, arguments: dict[str, Any], n_fits: int
 ) -> tuple[float, float]:
-    """CPU seconds of the quickest fit, and those in the methods of its coins."""
+    """Return the CPU seconds of the fastest fit, and those spent on its coins."""
     return min(_timed(kind, lambda: model.fit(X, y, **arguments)) for _ in range(n_fits))
 
 
@@ -92,7 +92,7 @@ def _timed(kind: type[Any], fit: Callable[[], Any]) -> tuple[float, float]:
 
 
 def main() -> None:
-    """Print what was measured on adult."""
+    """Measure and print the costs on adult."""
     print(f"{machine()}. {versions()}.\n")
     print(table(HEADER, coin_costs(load_adult())))
 

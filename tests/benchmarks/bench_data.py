@@ -1,4 +1,4 @@
-"""Data sets of the benchmarks, and the splits that all models share."""
+"""Data sets of the benchmarks, and the splits shared by all models."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from dpexplain.datasets import (
 
 
 def load_simulated(n_rows: int = 600) -> Dataset:
-    """A small table from a fixed seed: to try the benchmarks themselves."""
+    """Simulate a small table from a fixed seed, for trying out the benchmarks."""
     rng = np.random.default_rng(0)
     job = rng.choice(["clerk", "nurse", "pilot"], n_rows).astype(object)
     job[:5] = None
@@ -45,7 +45,7 @@ def load_simulated(n_rows: int = 600) -> Dataset:
 
 
 def load_many_features(n_rows: int = 10_000, n_features: int = 30) -> Dataset:
-    """Simulated classes with many features, of which every third matters."""
+    """Simulate classes with many features, of which every third matters."""
     rng = np.random.default_rng(1)
     values = rng.uniform(0, 1, (n_rows, n_features))
     curves = (lambda x: 2 * x - 1, lambda x: np.sin(2 * np.pi * x), lambda x: (x > 0.7) - 0.3)
@@ -57,11 +57,11 @@ def load_many_features(n_rows: int = 10_000, n_features: int = 30) -> Dataset:
 
 
 def load_wide_bounds(n_rows: int = 15_000, seed: int = 0) -> Dataset:
-    """Simulated classes whose bounds are 100 to 10,000 times wider than nearly all values.
+    """Simulate classes with bounds 100 to 10,000 times wider than nearly all values.
 
-    Of fourteen columns, amounts are log-normal from zero, measurements normal around a place of
-    their own within bounds on both sides of zero, and codes are even over a short part of a long
-    range far from zero. Four in five matter, through curves that turn.
+    Among the 14 columns, amounts are log-normal, measurements are normal around a center of
+    their own within bounds on both sides of zero, and codes are uniform over a short part of a long
+    range far from zero. Four in five matter, and their curves are not monotone.
     """
     rng = np.random.default_rng(seed)
     columns, features, score = {}, {}, np.zeros(n_rows)
@@ -89,7 +89,7 @@ def load_wide_bounds(n_rows: int = 15_000, seed: int = 0) -> Dataset:
 
 
 def load_heavy_tails(n_rows: int = 10_000, seed: int = 0) -> Dataset:
-    """Simulated costs, as an insurer has them: amounts with heavy tails, and a bounded target."""
+    """Simulate an insurer's costs: amounts with heavy tails, and a bounded target."""
     rng = np.random.default_rng(seed)
     income = rng.lognormal(10.3, 0.8, n_rows)
     savings = np.minimum(1_000.0 * rng.pareto(1.1, n_rows), 1e8)
@@ -118,7 +118,7 @@ def load_heavy_tails(n_rows: int = 10_000, seed: int = 0) -> Dataset:
 
 
 def load_few_positives(n_rows: int = 20_000, share: float = 0.01, seed: int = 0) -> Dataset:
-    """Simulated classes of which one is rare."""
+    """Simulate two classes, one of which is rare."""
     rng = np.random.default_rng(seed)
     values = rng.standard_normal((n_rows, 10))
     score = 1.2 * values[:, 0] + values[:, 1] ** 2 - np.sin(2.0 * values[:, 2]) + 0.5 * values[:, 3]
@@ -131,7 +131,7 @@ def load_few_positives(n_rows: int = 20_000, share: float = 0.01, seed: int = 0)
 
 
 def load_small_table(n_rows: int = 400, seed: int = 0) -> Dataset:
-    """Simulated classes of few records, as in a trial: numbers, a count and a group."""
+    """Simulate a small trial with two classes: numbers, a count and a group."""
     rng = np.random.default_rng(seed)
     age = rng.integers(18, 90, n_rows).astype(float)
     marker = rng.lognormal(1.0, 0.7, n_rows)
@@ -166,11 +166,11 @@ def _from_file(
     *,
     at_least: float | None = None,
 ) -> Dataset:
-    """One of the data sets without a loader of their own, with the schema of the benchmarks.
+    """Load a data set without a loader of its own, with the schema of the benchmarks.
 
     No documentation declares bounds for them, so these are full-data minima and maxima rounded
-    outwards to two figures, as a stand-in for public knowledge; a class is set against the rest,
-    or the numbers from a threshold on against those below.
+    outward to two digits, as a stand-in for public knowledge. The target is one class against the rest,
+    or numbers from a threshold upward against those below.
     """
     folder = os.environ.get("DPEXPLAIN_DATA")
     if not folder:
@@ -201,7 +201,7 @@ def rounded_bounds(column: pd.Series) -> Numeric | Categorical:
 
 @dataclass(frozen=True)
 class Table:
-    """One data set by the name that the command line knows.
+    """A data set, with the name used on the command line.
 
     Attributes
     ----------
@@ -281,7 +281,7 @@ CHECKS = (
 
 
 def found(names: Iterable[str] | None, usual: Iterable[str]) -> Iterator[tuple[str, Dataset]]:
-    """Load data sets one after the other; say in one line which are left out, and why.
+    """Load data sets one by one; print a line for each that is left out, with the reason.
 
     Parameters
     ----------
@@ -306,7 +306,7 @@ def found(names: Iterable[str] | None, usual: Iterable[str]) -> Iterator[tuple[s
 
 
 def splits(n_rows: int, n_splits: int) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Random 80/20 splits from fixed seeds: the first few are the same however many are made.
+    """Yield random 80/20 splits from fixed seeds; the first ones never depend on how many.
 
     Yields
     ------

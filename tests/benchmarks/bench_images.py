@@ -1,4 +1,4 @@
-"""Fits to public images, kept in a folder so that a run can go on where it stopped."""
+"""Fits to public images, kept in a folder so that an interrupted run can be resumed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LOADERS = {"mnist": load_mnist, "fashion_mnist": load_fashion_mnist}
 
 @dataclass(frozen=True)
 class Request:
-    """One configuration.
+    """A configuration to fit.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class Request:
     settings: tuple[tuple[str, Any], ...] = ()
 
     def file(self, place: int) -> str:
-        """Name of the file that keeps fit number `place`."""
+        """Return the name of the file that stores fit number `place`."""
         given = dict(self.settings)
         preset = given.pop("preset", "accurate")
         resolved = repr(recipe_for(preset, grid=True, n_inputs=784, **given))
@@ -51,7 +51,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Fit:
-    """What is kept of a fit.
+    """What is stored about a fit.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class Fit:
 
     @property
     def events(self) -> list[SubsampledGaussianEvent]:
-        """What the fit released."""
+        """Return the events of the fit's releases."""
         return [
             SubsampledGaussianEvent(
                 "gradients", self.noise_multiplier, self.sampling_probability, self.n_steps
@@ -87,7 +87,7 @@ class Fit:
 
 @lru_cache(maxsize=2)
 def loaded(name: str) -> Any:
-    """Training and test part of a data set; None where it cannot be had."""
+    """Return the training and test parts of a data set, or None if it is unavailable."""
     try:
         return _LOADERS[name]("train"), _LOADERS[name]("test")
     except ConnectionError:
@@ -95,7 +95,7 @@ def loaded(name: str) -> Any:
 
 
 def fitted(request: Request, place: int, keep: Path) -> Fit:
-    """Fit number `place` of a configuration: with noise of its own, and the start of all others.
+    """Return fit number `place` of a configuration: fresh noise, but a shared start.
 
     Parameters
     ----------

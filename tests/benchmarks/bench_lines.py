@@ -1,4 +1,4 @@
-"""What it costs to read a text file line by line, beside pandas, which reads it as a whole.
+"""Cost of reading a text file line by line, next to pandas, which reads it at once.
 
 Run it with ``python tests/benchmarks/bench_lines.py``; ``make bench`` prints the same rows.
 """
@@ -23,7 +23,7 @@ WANTED = 1.3
 
 
 def line_costs(n_rows: int = 1_000_000, n_repeats: int = 5) -> Iterator[tuple[str, ...]]:
-    """Measure the CPU time of both readers, which take turns; the medians count.
+    """Measure the median CPU time of both readers, which take turns.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def _seconds(read: Callable[[], object]) -> float:
 
 
 def main() -> None:
-    """Print what was measured."""
+    """Measure and print the costs."""
     print(f"{machine()}. {versions()}.\n")
     print(table(HEADER, line_costs()))
 

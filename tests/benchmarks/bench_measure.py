@@ -1,4 +1,4 @@
-"""One fit: how long it took, and how well it predicts rows it has not seen."""
+"""One fit: its CPU time, and its score on rows it has not seen."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dpexplain.datasets import Dataset
 
 @dataclass(frozen=True)
 class Fit:
-    """What one fit gave.
+    """CPU time and score of one fit.
 
     Attributes
     ----------
@@ -39,12 +39,12 @@ class Fit:
 
 
 def metric(schema: Schema) -> str:
-    """Name of the score of a data set."""
+    """Return the name of the score for a data set."""
     return "AUROC" if isinstance(schema.target, Classes) else "RMSE"
 
 
 def fitted(contender: Contender, dataset: Dataset, split: Sequence[Any], budget: Budget) -> Fit:
-    """Fit on the train part of a split and score on its test part.
+    """Fit on the training part of a split, and score on its test part.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def _update_noise(model: Any) -> float:
 
 
 def score(model: Any, X: pd.DataFrame, y: pd.Series, schema: Schema) -> float:
-    """AUROC of the schema's second class, or RMSE."""
+    """Return the AUROC of the schema's second class, or the RMSE."""
     from sklearn.metrics import roc_auc_score, root_mean_squared_error
 
     target = schema.target
@@ -96,10 +96,10 @@ def race(
     n_splits: int,
     warm_up_rows: int | None = None,
 ) -> list[list[Fit]]:
-    """Fit all contenders in turn on each split, A B A B, after one fit each that does not count.
+    """Fit all models in turn on each split (A B A B), after a warm-up fit of each.
 
-    The machine may be busy with other things, and its pace may drift: models that take turns
-    share both.
+    The machine may be busy, and its speed may drift; because the models take turns, both affect
+    all of them alike.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def race(
 
 @dataclass(frozen=True)
 class Summary:
-    """Fits of one contender on all splits of one data set."""
+    """Fits of one model on all splits of one data set."""
 
     cpu: float
     wall: float
@@ -134,7 +134,7 @@ class Summary:
 
 
 def summary(fits: Iterable[Fit]) -> Summary:
-    """Median seconds; mean and standard deviation of the score over the splits."""
+    """Return the median seconds, and the mean and standard deviation of the score."""
     table = np.array([(f.cpu, f.wall, f.score) for f in fits])
     std = table[:, 2].std(ddof=1) if len(table) > 1 else np.nan
     return Summary(*(float(v) for v in (*np.median(table[:, :2], axis=0), table[:, 2].mean(), std)))

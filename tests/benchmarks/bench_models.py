@@ -1,4 +1,4 @@
-"""Models of the benchmarks: ours, and InterpretML's with the same public schema."""
+"""Models in the benchmarks: ours, and InterpretML's with the same public schema."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Budget:
 
 @dataclass(frozen=True)
 class Contender:
-    """A model in the race.
+    """A model to be compared.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ REFERENCE = Contender("dpexplain", _reference)
 
 
 def peers() -> tuple[Contender, Contender] | None:
-    """InterpretML's private and non-private model, or None where it is not installed."""
+    """Return InterpretML's private and non-private models, or None if it is not installed."""
     try:
         import_module("interpret.privacy")
     except ModuleNotFoundError:
@@ -98,7 +98,7 @@ def _peer_reference(schema: Schema, budget: Budget) -> Any:
 
 
 def _declared(schema: Schema) -> dict[str, Any]:
-    """Names and kinds of the features in InterpretML's words."""
+    """Return the names and types of the features as InterpretML expects them."""
     kinds = [
         "continuous"
         if isinstance(feature, Numeric)
@@ -111,9 +111,9 @@ def _declared(schema: Schema) -> dict[str, Any]:
 
 
 def filled(X: pd.DataFrame, schema: Schema) -> pd.DataFrame:
-    """Features without missing values, which InterpretML's private models refuse.
+    """Fill missing values, which InterpretML's private models refuse.
 
-    A missing category becomes a category of its own, a missing number the lower bound.
+    A missing category becomes a category of its own, and a missing number the lower bound.
     """
     columns = {}
     for name, feature in schema.features.items():

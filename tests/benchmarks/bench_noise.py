@@ -1,4 +1,4 @@
-"""What the noise of an explanation is worth: refits that bands and marks are held against."""
+"""Check bands and marks of explanations against refits."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _DRAWN = ("boosting", "calibration")
 
 
 class _SameHistograms(Mechanism):
-    """Answers the histograms as another fit did; draws leaf noise anew, or none."""
+    """Mechanism that repeats another fit's histograms, with fresh leaf noise or none."""
 
     def __init__(self, source: NoiseSource, histograms: list[Any] | None, quiet: bool) -> None:
         super().__init__(source)
@@ -67,7 +67,7 @@ class _SameHistograms(Mechanism):
 
 
 def estimator(data: Dataset, epsilon: float, **settings: Any) -> Any:
-    """Private model of the kind that the target asks for, by the default recipe."""
+    """Return a private model for this target, with the default recipe."""
     kind: Any = DPExplainableBoostingRegressor
     if data.name == "randhie":
         settings = {"objective": "poisson", **settings}
@@ -77,7 +77,7 @@ def estimator(data: Dataset, epsilon: float, **settings: Any) -> Any:
 
 
 def refit(model: Any, data: Dataset, histograms: Any = None, *, quiet: bool = False) -> Any:
-    """Fit a clone; with histograms given, bins and trees are those of their fit."""
+    """Fit a clone; given histograms, use the bins and trees of the fit they came from."""
     clone = type(model)(**model.get_params())
     mechanism = _SameHistograms(NoiseSource(clone.noise_backend), histograms, quiet)
     clone._mechanism = lambda: mechanism
@@ -87,21 +87,21 @@ def refit(model: Any, data: Dataset, histograms: Any = None, *, quiet: bool = Fa
 
 
 def few_classes(wine: Dataset) -> Dataset:
-    """Quality of wine as a class: below the middle, the middle, above it."""
+    """Turn the quality of wine into three classes: below, at and above the middle."""
     y = pd.cut(wine.y, [-np.inf, 5.5, 6.5, np.inf], labels=["low", "middle", "high"])
     schema = Schema(dict(wine.schema.features), target=Classes(["low", "middle", "high"]))
     return replace(wine, y=y.astype(str), schema=schema, name="wine in 3 classes")
 
 
 def _curves(model: Any) -> list[FloatArray]:
-    """Curve of each term, shape (n_bins,) or (n_bins, n_classes)."""
+    """Return the curve of each term, of shape (n_bins,) or (n_bins, n_classes)."""
     return [np.asarray(s) for s in model._terms.scores]
 
 
 def _noise_stds(model: Any) -> list[FloatArray]:
-    """Deviations from privacy noise of each term, shaped as its curve.
+    """Return the standard deviation of each term's privacy noise, shaped like its curve.
 
-    They are those of its explanation; few structures are simulated, which have no part in them.
+    They come from the explanation. Few structures are simulated, as these play no part here.
     """
     objective = model._objective(model.schema_)
     fit, terms = model._fit, model._released_terms
@@ -117,7 +117,7 @@ def _noise_stds(model: Any) -> list[FloatArray]:
 
 @dataclass
 class Coverage:
-    """How often a band held: overall, in each term, where it held least and most often."""
+    """How often a band held: overall, and in each term, the lowest and the highest named."""
 
     overall: float
     lowest: float
@@ -144,7 +144,7 @@ class Coverage:
 
 
 def privacy_coverage(data: Dataset, epsilon: float, n_refits: int) -> Coverage:
-    """Nominal 95 % privacy band around the noiseless fit with the same bins and trees."""
+    """Coverage of the 95% privacy band around the noiseless fit with the same trees."""
     first = refit(estimator(data, epsilon, structure_seed=5), data)
     center = _curves(refit(first, data, first.histograms, quiet=True))
     stds = _noise_stds(first)
@@ -162,7 +162,7 @@ def privacy_coverage(data: Dataset, epsilon: float, n_refits: int) -> Coverage:
 
 
 def structure_coverage(data: Dataset, epsilon: float, n_refits: int, n_bands: int) -> Coverage:
-    """Privacy and structure together, around the average over noise, splits and bins."""
+    """Coverage of privacy and structure together, around the mean over noise and splits."""
     models = [refit(estimator(data, epsilon), data) for _ in range(n_refits)]
     names = list(data.schema.feature_names)
     inside: list[list[FloatArray]] = [[] for _ in names]
@@ -183,7 +183,7 @@ def structure_coverage(data: Dataset, epsilon: float, n_refits: int, n_bands: in
 
 
 def seconds_of_bands(data: Dataset, epsilon: float) -> float:
-    """CPU time of the whole noise model of one fit, the best of three."""
+    """Return the CPU time of the noise model of one fit, the best of three."""
     model = estimator(data, epsilon).fit(data.X, data.y)
     times = []
     for _ in range(3):
@@ -196,7 +196,7 @@ def seconds_of_bands(data: Dataset, epsilon: float) -> float:
 
 @dataclass
 class TruthCheck:
-    """Marks, ranks and signs against the functions that records were drawn from."""
+    """Marks, ranks and signs compared with the functions behind the records."""
 
     power: float
     false_marks: float
@@ -207,11 +207,11 @@ class TruthCheck:
 
 
 def against_truth(make: Any, epsilon: float, n_tables: int) -> TruthCheck:
-    """Fit fresh tables and compare with their truth in the bins of each fit.
+    """Fit fresh tables, and compare each with the truth in its own bins.
 
-    A mark is false where the true curve is zero (a feature without effect) or has the other
-    sign. Power is the share of bins of features with an effect that are marked, by people.
-    Signs are sure where a local contribution is certain to 95 %.
+    A mark is false if the true curve is zero (a feature without effect) or has the opposite
+    sign. Power is the proportion of records in marked bins of features with an effect.
+    Signs are sure if a local contribution is certain at the 95% level.
     """
     rows = []
     for seed in range(n_tables):
@@ -272,7 +272,7 @@ def _truth_row(model: Any, data: Any) -> dict[str, float]:
 
 @dataclass
 class NothingCheck:
-    """What fits to shuffled labels report."""
+    """Effects reported by fits to shuffled labels."""
 
     quiet: int
     runs: int
@@ -280,7 +280,7 @@ class NothingCheck:
 
 
 def shuffled(data: Dataset, epsilon: float, n_runs: int) -> NothingCheck:
-    """Fit to labels in random order: how many report nothing above noise."""
+    """Fit labels in random order, and count the fits that report nothing above noise."""
     quiet, seen, floors = 0, 0.0, 0.0
     for seed in range(n_runs):
         y = data.y.sample(frac=1.0, random_state=seed).to_numpy()
@@ -293,7 +293,7 @@ def shuffled(data: Dataset, epsilon: float, n_runs: int) -> NothingCheck:
 
 @dataclass
 class DenoisingCheck:
-    """Released curves, and the same with the known noise taken out."""
+    """Released curves, and the same curves denoised."""
 
     metric: str
     released: float
@@ -303,7 +303,7 @@ class DenoisingCheck:
 
 
 def denoising(data: Dataset, reference: Any, epsilon: float, n_splits: int) -> DenoisingCheck:
-    """Score held-out rows with both, and hold both against a reference fitted to all rows."""
+    """Score held-out rows with both, and compare both with a reference fitted to all rows."""
     rows = []
     for train, test in splits(len(data.X), n_splits):
         model = estimator(data, epsilon).fit(data.X.iloc[train], data.y.iloc[train])

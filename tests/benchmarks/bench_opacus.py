@@ -1,4 +1,4 @@
-"""Time and memory of a step beside Opacus, on made-up images of 28 x 28."""
+"""Time and memory of a training step next to Opacus, on simulated 28 x 28 images."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _MISSING = (
 
 
 def step_times() -> tuple[list[tuple[str, ...]], str]:
-    """Measure one step of ours and, where it is installed, of Opacus.
+    """Measure one step of our model and, if it is installed, of Opacus.
 
     Returns
     -------
@@ -66,7 +66,7 @@ def _ms(seconds: float) -> str:
 
 
 def _measured(step: Callable[[], object]) -> tuple[float, float]:
-    """Least CPU seconds of a step, and MB that Python allocates in it."""
+    """Return the fewest CPU seconds of a step, and the MB that Python allocates in it."""
     step()
     seconds = []
     for _ in range(N_STEPS):
@@ -113,8 +113,8 @@ def _our_step(projected: bool) -> Callable[[], object]:
 def _single_step(projected: bool) -> Callable[[], object]:
     """Make the step as in `_our_step` in single precision: rounded sums and rounded noise.
 
-    What exact arithmetic costs is the difference. The kernel of the factors is the same, on what
-    it is given: scores in float64.
+    The difference is the cost of exact arithmetic. The kernel of the factors is the same, and its
+    input is too: scores in float64.
     """
     X, y = _images()
     rng = np.random.default_rng(1)
@@ -150,7 +150,7 @@ def _single_step(projected: bool) -> Callable[[], object]:
 
 
 def _opacus_step(torch: Any, projected: bool, mode: str) -> Callable[[], object]:
-    """Make a step of the same model with Opacus: a linear layer per filter, clip 0.5."""
+    """Make a step of the same model with Opacus: one linear layer per filter, clip 0.5."""
     from opacus import GradSampleModule
     from opacus.optimizers import DPOptimizer, DPOptimizerFastGradientClipping
 

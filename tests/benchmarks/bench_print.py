@@ -1,4 +1,4 @@
-"""Plain Markdown tables, and the lines that say what they were made with."""
+"""Markdown tables, and lines that describe the machine and the versions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LIBRARIES = ("interpret-core", "numpy", "numba", "opendp", "scikit-learn")
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Markdown table with aligned columns: text of the first two to the left, all else right."""
+    """Return a Markdown table; the first two columns align left, all others right."""
     lines = [list(header), *(list(row) for row in rows)]
     widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
     aligns = [
@@ -33,13 +33,13 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def machine() -> str:
-    """Processor, cores and load: one line."""
+    """Return one line about the processor, its cores and the load."""
     load = f", load {os.getloadavg()[0]:.1f} at the start" if hasattr(os, "getloadavg") else ""
     return f"{_processor()}, {os.cpu_count()} cores, {platform.system()}{load}"
 
 
 def versions() -> str:
-    """Date, Python and libraries: one line."""
+    """Return one line with the date and the versions of Python and libraries."""
     found = [f"Python {platform.python_version()}", f"dpexplain {dpexplain.__version__}"]
     for name in LIBRARIES:
         try:
@@ -59,7 +59,7 @@ def _processor() -> str:
 
 
 def number(value: float, like: float | None = None) -> str:
-    """A score: three decimals, or none where the unit is that small.
+    """Format a score: three decimals, or none for small units such as dollars.
 
     Parameters
     ----------
@@ -72,18 +72,18 @@ def number(value: float, like: float | None = None) -> str:
 
 
 def signed(value: float, like: float | None = None) -> str:
-    """A difference of scores, with the decimals of one of them; no sign where it rounds to 0."""
+    """Format a difference of scores with as many decimals; no sign if it rounds to 0."""
     size = number(abs(value), like)
     return size if not size.strip("0.") else f"{'−' if value < 0 else '+'}{size}"
 
 
 def spread(mean: float, std: float) -> str:
-    """Mean and standard deviation of a score; one split has no deviation."""
+    """Format the mean and standard deviation of a score; one split has no deviation."""
     return number(mean) if math.isnan(std) else f"{number(mean)} ± {number(std, like=mean)}"
 
 
 def plus_minus(mean: float, error: float, form: str, unit: str = "") -> str:
-    """A mean and its error or deviation; the mean alone where one fit leaves the error unknown.
+    """Format a mean and its error or deviation; a single fit has none.
 
     Parameters
     ----------
@@ -100,5 +100,5 @@ def plus_minus(mean: float, error: float, form: str, unit: str = "") -> str:
 
 
 def deviation(values: Sequence[float]) -> float:
-    """Standard deviation of a sample; NaN of a single value."""
+    """Return the standard deviation of a sample, or NaN for a single value."""
     return statistics.stdev(values) if len(values) > 1 else math.nan

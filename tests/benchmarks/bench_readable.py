@@ -1,4 +1,4 @@
-"""What repeats under fresh noise, and whether the stated noise is the realized one."""
+"""What repeats under fresh noise, and whether the stated noise is realized."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bench_images import Fit
 
 @dataclass(frozen=True)
 class Coverage:
-    """How weights of refits lie about their mean.
+    """How weights of refits scatter around their mean.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class Coverage:
 
 
 def coverage(fits: Sequence[Fit]) -> dict[str, Coverage]:
-    """Hold stated standard deviations against refits with the same start.
+    """Compare stated standard deviations with refits from the same start.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def coverage(fits: Sequence[Fit]) -> dict[str, Coverage]:
 
 
 def repeatability(fits: Sequence[Fit]) -> tuple[float, float]:
-    """Mean cosine between refits, of single filters and of local explanations.
+    """Return the mean cosine between refits, for filters and for local explanations.
 
     Parameters
     ----------

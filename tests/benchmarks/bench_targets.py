@@ -1,4 +1,4 @@
-"""What the library promises itself about speed and memory, measured, and whether it is met."""
+"""Targets for speed and memory, what was measured, and whether each is met."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ class Row:
     met: bool
 
     def cells(self) -> list[str]:
-        """Texts of the row."""
+        """Return the cells of the row as strings."""
         return [self.target, self.wanted, self.measured, "yes" if self.met else "no"]
 
 
 def against_the_peer(
     name: str, dataset: Dataset, peer: Contender, budget: Budget, n_splits: int
 ) -> Iterator[Row]:
-    """Fit time beside InterpretML's private model, all taking turns on the same splits."""
+    """Measure the fit time next to InterpretML's private model, on the same splits."""
     contenders = [DEFAULT, PAPER, peer] if name == "adult" else [DEFAULT, peer]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of the peer, about public data
@@ -67,7 +67,7 @@ def against_the_peer(
 
 
 def sweep_time(name: str, dataset: Dataset) -> Row:
-    """A whole sweep with its explanations and its reference, on two cores."""
+    """Measure a sweep with its explanations and its reference, on two cores."""
     estimator = DPExplainableBoostingClassifier(schema=dataset.schema)
     cpu, wall = time.process_time(), time.perf_counter()
     sweep(
@@ -85,7 +85,7 @@ def sweep_time(name: str, dataset: Dataset) -> Row:
 
 
 def simulated(n_rows: int) -> tuple[pd.DataFrame, pd.Series, Schema]:
-    """A wide range of numbers and two classes, from a fixed seed."""
+    """Simulate numbers over a wide range and two classes, from a fixed seed."""
     rng = np.random.default_rng(0)
     X = pd.DataFrame({f"x{k}": rng.normal(size=n_rows) for k in range(N_FEATURES)})
     y = (X["x0"] + X["x1"] + rng.normal(size=n_rows) > 0).astype(int)
@@ -93,7 +93,7 @@ def simulated(n_rows: int) -> tuple[pd.DataFrame, pd.Series, Schema]:
 
 
 def growth(budget: Budget, n_rows: int = N_ROWS) -> Iterator[Row]:
-    """CPU time of many records, what twice as many cost, and the memory they need."""
+    """Measure CPU time and memory for many records, and for twice as many."""
     X, y, schema = simulated(n_rows)
     half = n_rows // 2
     model = DPExplainableBoostingClassifier(budget.epsilon, budget.delta, schema=schema)
@@ -117,7 +117,7 @@ def growth(budget: Budget, n_rows: int = N_ROWS) -> Iterator[Row]:
 def _thread_gain(
     model: DPExplainableBoostingClassifier, X: pd.DataFrame, y: pd.Series, shape: str
 ) -> Row:
-    """Wall time of the same fit in two threads and in one, which take turns."""
+    """Measure the wall time of one fit with one and two threads, in turn."""
     wall: dict[int, list[float]] = {1: [], 2: []}
     for _ in range(N_REPEATS):
         for n_jobs, found in wall.items():
@@ -134,13 +134,13 @@ def _thread_gain(
 
 
 def reading(n_rows: int = N_ROWS) -> Iterator[Row]:
-    """CPU time of text files that are read line by line, beside that of pandas."""
+    """Measure the CPU time of reading text files line by line, next to that of pandas."""
     for file, wanted, ours, _, ratio, met in line_costs(n_rows):
         yield Row(f"{file}: read", wanted, f"{ratio} × (CPU {ours} s)", met == "yes")
 
 
 def starting(n_runs: int = 5, n_rows: int = 10_000) -> Iterator[Row]:
-    """CPU time of imports in fresh processes, and of the first fit with no kernel on disk."""
+    """Measure CPU time of imports in fresh processes, and of a first fit without kernels."""
     light = cold_start.import_seconds("import dpexplain", n_runs)
     wanted = "CPU below 1 s"
     yield Row("import dpexplain, Python's own start included", wanted, _cpu_s(light), light < 1)
@@ -158,7 +158,7 @@ def starting(n_runs: int = 5, n_rows: int = 10_000) -> Iterator[Row]:
 
 
 def steps() -> Iterator[Row]:
-    """CPU time of a step of locally linear models, as a multiple of that of Opacus."""
+    """Measure the CPU time of a locally linear step as a multiple of Opacus's."""
     rows, missing = step_times()
     for kind, how, own, ratio, _ in rows:
         wanted = 5.0 if kind.startswith("one projection") else 1.0
@@ -195,7 +195,7 @@ def _peak_bytes(model: DPExplainableBoostingClassifier, X: pd.DataFrame, y: pd.S
 def targets(
     datasets: Sequence[tuple[str, Dataset]], peer: Contender | None, budget: Budget, n_splits: int
 ) -> Iterator[Row]:
-    """Measure all targets that can be measured here.
+    """Measure all targets that this machine allows.
 
     Parameters
     ----------

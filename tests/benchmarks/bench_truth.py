@@ -1,4 +1,4 @@
-"""Problems with a known truth, and what one fit says about it."""
+"""Problems with a known truth, and what one fit states about it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _NOTHING = 0.02
 
 @dataclass(frozen=True)
 class Problem:
-    """Where records come from, and the curves behind them."""
+    """Distribution of records, and the curves behind them."""
 
     n: int
     draw: Draw
@@ -56,7 +56,7 @@ class Problem:
 
     @property
     def classifies(self) -> bool:
-        """Whether the target is a class."""
+        """Whether the target is categorical."""
         return self.deviation is None and self.dispersion is None
 
     @property
@@ -72,7 +72,7 @@ class Problem:
         return Schema(self.features, target=target)
 
     def scores_of_classes(self, X: pd.DataFrame) -> FloatArray:
-        """Score of each class, relative to the mean of all classes."""
+        """Return the score of each class relative to the mean of all classes."""
         parts = [
             sum((curve(X[name].to_numpy()) for name, curve in own.items()), np.zeros(len(X)))
             for own in (self.curves, *self.more)
@@ -82,7 +82,7 @@ class Problem:
         return np.asarray(scores - scores.mean(axis=1, keepdims=True))
 
     def score(self, X: pd.DataFrame) -> FloatArray:
-        """Log-odds, expected number, or logarithm of the expected count."""
+        """Return the log-odds, the expected value, or the logarithm of the expected count."""
         parts = [curve(X[name].to_numpy()) for name, curve in self.curves.items()]
         beyond = 0.0 if self.beyond is None else self.beyond(X)
         return np.asarray(self.intercept + sum(parts) + beyond, dtype=np.float64)
@@ -114,7 +114,7 @@ def _nothing(x: Any) -> FloatArray:
 
 
 def _normals(n_features: int, correlation: float = 0.0, reach: float = 4.0) -> Draw:
-    """Normal features, of which each second one goes with the one before."""
+    """Draw normal features; every second one is correlated with the one before it."""
 
     def draw(rng: np.random.Generator, n: int) -> dict[str, Any]:
         z = rng.standard_normal((n, n_features))
@@ -241,7 +241,7 @@ def _real_table() -> Problem:
 
 
 def _known(table_name: str) -> Problem:
-    """Records of a real table, whose features depend on each other, with simulated labels."""
+    """Draw records of a real table, with dependent features and simulated labels."""
     from bench_data import found
 
     ((_, data),) = found([table_name], [table_name])
@@ -330,7 +330,7 @@ PROBLEMS = tuple(_MAKERS)
 
 @cache
 def problem(name: str) -> Problem:
-    """Make a problem, once."""
+    """Make a problem, cached by its name."""
     return _MAKERS[name]()
 
 
@@ -342,7 +342,7 @@ def _many(name: str) -> tuple[pd.DataFrame, FloatArray]:
 
 
 def fitted(name: str, epsilon: float, seed: int, **settings: Any) -> Any:
-    """Fit to a table of its own."""
+    """Fit a fresh table."""
     made = problem(name)
     X, y = made.sample(1_000 + seed)
     kind = DPExplainableBoostingClassifier if made.classifies else DPExplainableBoostingRegressor
@@ -353,9 +353,9 @@ def fitted(name: str, epsilon: float, seed: int, **settings: Any) -> Any:
 
 
 def truth(name: str, model: Any, of_class: int = 0) -> tuple[list[FloatArray], list[FloatArray]]:
-    """True curve per bin of each term, and true share of people; not centered.
+    """Return each term's true curve and proportion of records per bin, not centered.
 
-    With interactions the best additive model of the population, found by backfitting.
+    With interactions, this is the population's best additive model, found by backfitting.
     """
     made = problem(name)
     X, score = _many(name)
@@ -395,9 +395,9 @@ def _projected(
 def rows_of_fit(
     name: str, epsilon: float, seed: int, *, claims: bool = True, **settings: Any
 ) -> list[dict[str, Any]]:
-    """Fit once, and hold both bands of each term against the truth.
+    """Fit once, and compare both bands of each term with the truth.
 
-    Claims about bins, ranges, ranks and decisions take most of the time; `claims` says whether
+    Claims about bins, ranges, ranks and decisions take most of the time; `claims` states whether
     they are made.
 
     Returns
@@ -456,7 +456,7 @@ def _rows_of_score(
 
 
 def rows_above_noise(name: str, epsilon: float, seed: int) -> list[dict[str, Any]]:
-    """Fit once, and say of each term only whether it rises above the noise."""
+    """Fit once, and return only whether each term rises above the noise."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyWarning)  # the planner looks up to weak guarantees
         explanation = fitted(name, epsilon, seed).explain_global()

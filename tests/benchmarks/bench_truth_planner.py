@@ -1,4 +1,4 @@
-"""What the planner says after one fit, against the epsilons at which terms rise in other fits."""
+"""What the planner says after one fit, compared with when terms rise in other fits."""
 
 from __future__ import annotations
 

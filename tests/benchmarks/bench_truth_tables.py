@@ -1,4 +1,4 @@
-"""Real tables: the estimate of the effect against a non-private fit, and calibration."""
+"""Real tables: the estimate of the effect next to a non-private fit, and calibration."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ TOP_SHARE = 0.3
 
 
 def is_there(name: str) -> bool:
-    """Whether a table can be had without a download; if not, say so."""
+    """Whether a table is available without a download; if not, print that."""
     name = name.removeprefix(PAIRED).removeprefix(TOP)
     return name not in TABLES or any(True for _ in found(None, [name]))
 
@@ -57,7 +57,7 @@ def _reference(name: str) -> Any:
 
 
 def row_of_table(name: str, epsilon: float, seed: int) -> dict[str, Any]:
-    """Fit a real table once, and hold curves and estimate against a non-private fit to it.
+    """Fit a real table once, and compare curves and estimates with a non-private fit.
 
     The curves of the non-private fit are averaged over the records in each bin of the private fit.
 
@@ -134,7 +134,7 @@ def _quality(chance: FloatArray, is_second: NDArray[np.bool_]) -> dict[str, floa
 
 
 def _expected_error(chance: FloatArray, is_second: NDArray[np.bool_]) -> float:
-    """Expected calibration error in ten bins of equal numbers of records."""
+    """Return the expected calibration error over ten bins of equally many records."""
     groups = np.array_split(np.argsort(chance, kind="stable"), 10)
     gaps = [len(g) * abs(chance[g].mean() - is_second[g].mean()) for g in groups]
     return float(sum(gaps) / len(chance))

@@ -1,4 +1,4 @@
-"""What a dashboard asks of the kernel, timed without a browser: payloads and live fits."""
+"""What a dashboard asks of the kernel: payloads and live fits, without a browser."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from dpexplain_widgets.payload.payload import build_payload
 
 
 def payload_times(comparison: Comparison, repeats: int = 5) -> list[float]:
-    """Milliseconds until a sweep that nobody looked at yet is what a page draws from."""
+    """Measure the milliseconds to turn a new sweep into the payload of a page."""
     # Copies leave out what was worked out before.
     fresh = [pickle.loads(pickle.dumps(comparison)) for _ in range(repeats)]
     return [_milliseconds(lambda each=each: build_payload(each)) for each in fresh]
 
 
 def explorer_times(comparison: Comparison, repeats: int = 5) -> list[float]:
-    """Milliseconds until a further Explorer of the same sweep is made."""
+    """Measure the milliseconds to make another Explorer of the same sweep."""
     return [_milliseconds(lambda: Explorer(comparison)) for _ in range(repeats)]
 
 
 def live_fit_times(epsilons: int = 12) -> tuple[str, list[float]]:
-    """Milliseconds from a wanted epsilon to its fit in the payload; and of what data."""
+    """Measure the milliseconds from a requested epsilon to its fit; name the data."""
     name, data = _stand_in()
     model = DPExplainableBoostingClassifier(schema=data.schema)
     found = sweep(model, data.X, data.y, (0.5, 1.0, 2.0, 4.0), reference=False, progress=False)
@@ -49,7 +49,7 @@ def _live_fit(view: Explorer, epsilon: float) -> float:
 
 
 def _stand_in() -> tuple[str, Dataset | SimulatedDataset]:
-    """The survey where it is at hand, else simulated records of the same size."""
+    """Load the survey if it is available, otherwise simulate records of the same size."""
     if os.environ.get("DPEXPLAIN_DATA"):
         return "survey", load_fair()
     return "simulated", make_additive("clinical", 6_366, random_state=0)

@@ -1,7 +1,7 @@
-"""Memory and time of one fit, on a table in memory, in files, and on a local Dask cluster.
+"""Memory and time of one fit: on a table in memory, in files and on a Dask cluster.
 
 Run it with ``make bench-parts``; ``make bench-parts BENCH_ARGS="--help"`` lists its options. Each
-way runs in a process of its own, on the same simulated Parquet file. ``make bench-scale`` measures
+way runs in its own process, on the same simulated Parquet file. ``make bench-scale`` measures
 growing tables.
 """
 
@@ -30,7 +30,7 @@ WAYS = {
 
 
 def write_table(path: Path, n_rows: int, row_group: int = 250_000, seed: int = 0) -> None:
-    """Write simulated records, a row group at a time."""
+    """Write simulated records, one row group at a time."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -51,7 +51,7 @@ def write_table(path: Path, n_rows: int, row_group: int = 250_000, seed: int = 0
 
 
 def estimator(epochs: int):
-    """Return the model of all ways, seeded so that they can be compared: not private."""
+    """Return the model, seeded so that all ways are comparable; it is not private."""
     import warnings
 
     from dpexplain import Categorical, Classes, DPExplainableBoostingClassifier, Numeric, Schema
@@ -68,7 +68,7 @@ def estimator(epochs: int):
 
 
 def measured(way: str, path: Path, epochs: int) -> dict[str, object]:
-    """Fit once in this process, after a fit that compiles."""
+    """Fit once in this process, after a warm-up fit."""
     from dpexplain.models.boosting.records import spill as scratch
 
     if way == "disk":
@@ -120,7 +120,7 @@ def _scores(model) -> str:
 
 
 def peak_bytes() -> int:
-    """Most memory this process has held."""
+    """Return the peak memory of this process."""
     status = Path("/proc/self/status")
     if status.exists():  # since exec; what getrusage says, a child has from its parent
         line = next(t for t in status.read_text().splitlines() if t.startswith("VmHWM"))
@@ -136,7 +136,7 @@ def in_process_of_its_own(way: str, path: Path, epochs: int) -> dict[str, object
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure all ways, and print a table of them."""
+    """Measure all ways of reading, and print them as a table."""
     options = _options(arguments)
     if options.way:
         print(json.dumps(measured(options.way, options.file, options.epochs)))

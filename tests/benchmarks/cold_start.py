@@ -1,9 +1,9 @@
-"""How long the first fit after an installation takes: ``make bench-cold``.
+"""Time of the first fit after an installation: ``make bench-cold``.
 
 A fresh process imports one estimator, fits a simulated table of 10,000 rows, and explains the fit:
-once with no compiled kernel on disk, and once again with those that the first process left there.
-CPU seconds of all threads, so that a busy machine gives nearly the same figures. The import stands
-next to that of ``sklearn.base``, from which every estimator inherits: ours cannot be faster.
+once with no compiled kernel on disk, and again with those that the first process stored.
+CPU seconds of all threads count, which a busy machine hardly changes. The import is shown
+next to that of ``sklearn.base``, which every estimator needs: ours cannot be faster.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ IMPORTS = {
 
 
 def measure(n_rows: int) -> dict[str, float]:
-    """Take the steps in this process; return the CPU seconds of each."""
+    """Take all steps in this process; return the CPU seconds of each."""
     from time import process_time
 
     seconds, started = [], process_time()
@@ -51,7 +51,7 @@ def measure(n_rows: int) -> dict[str, float]:
 
 
 def apart(n_rows: int, cache: str) -> dict[str, float]:
-    """Take the steps in a fresh process whose kernels are kept in a folder."""
+    """Take all steps in a fresh process whose kernels are stored in a folder."""
     result = subprocess.run(
         [sys.executable, __file__, "--here", "--rows", str(n_rows)],
         env={**os.environ, "NUMBA_CACHE_DIR": cache},
@@ -62,7 +62,7 @@ def apart(n_rows: int, cache: str) -> dict[str, float]:
 
 
 def import_seconds(program: str, repeats: int) -> float:
-    """CPU seconds of a fresh process that runs the program: the least of several, as load adds."""
+    """Return the CPU seconds of a program in a fresh process, the fewest of several runs."""
     found = []
     for _ in range(repeats):
         before = sum(os.times()[2:4])  # of children, user and system
@@ -85,7 +85,7 @@ def print_imports(repeats: int) -> None:
 
 
 def table(runs: dict[str, dict[str, float]]) -> str:
-    """CPU seconds of each step, as Markdown."""
+    """Return the CPU seconds of each step as a Markdown table."""
     lines = [f"| kernels | {' | '.join(STEPS)} |", f"| :-- {'| --: ' * len(STEPS)}|"]
     lines += [
         f"| {kernels} | {' | '.join(f'{run[step]:.2f}' for step in STEPS)} |"
@@ -95,7 +95,7 @@ def table(runs: dict[str, dict[str, float]]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Print both runs beside the target."""
+    """Print both runs next to the target."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=10_000)
     parser.add_argument("--repeats", type=int, default=5, help="processes for each import")

@@ -1,7 +1,7 @@
-"""The models to compare with, beside DP-EBM: accuracy at three epsilons on real data.
+"""Comparison models next to DP-EBM: accuracy at three epsilons on real data.
 
 Run as ``make bench-baselines``; the data sets are read from ``DPEXPLAIN_DATA``. Random splits with
-a fifth for testing, settings as they are by default, nothing tuned. Pure models have delta 0, the
+a fifth for testing; default settings, nothing tuned. Pure models have delta 0, the
 others 1e-6.
 """
 
@@ -35,7 +35,7 @@ EPSILONS = (0.5, 1.0, 4.0)
 
 
 def measured(model, data, train, test):
-    """Score on the test part, and CPU seconds of the fit."""
+    """Return the score on the test part, and the CPU seconds of the fit."""
     start = time.process_time()
     model.fit(data.X.iloc[train], data.y.iloc[train])
     seconds = time.process_time() - start
@@ -49,7 +49,7 @@ def measured(model, data, train, test):
 
 
 def row(name, data, n_splits):
-    """Mean and standard deviation per epsilon, the twin without noise, and seconds."""
+    """Return mean and deviation per epsilon, the scores without noise, and seconds."""
     cells, seconds = [], []
     for epsilon in (*EPSILONS, None):
         scores = []

@@ -1,4 +1,4 @@
-"""Print whether repairs bring private curves nearer to the truth: `make bench-edit`."""
+"""Print whether repairs bring private curves closer to the truth: `make bench-edit`."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _arguments(given: Sequence[str] | None) -> Any:
 
 
 def _results(n_patients: int, arguments: Any) -> pd.DataFrame:
-    """Measure what is not yet in the file of results, and keep it there seed by seed."""
+    """Measure what is missing from the results file, and store it there seed by seed."""
     cells = {} if arguments.results is None else _kept(arguments.results)
     rows = []
     for seed in range(arguments.seeds):
@@ -81,7 +81,7 @@ def _kept(path: Path) -> dict[str, list[dict[str, Any]]]:
 
 
 def edits(direction: str) -> dict[str, Any]:
-    """Ways to make a curve monotone, the repair and its parts."""
+    """Return ways to make a curve monotone: the repair and its parts."""
     monotone = Monotone(TERM, direction=direction)
     return {
         "monotone": monotone,
@@ -92,7 +92,7 @@ def edits(direction: str) -> dict[str, Any]:
 
 
 def measured(family: Family, seed: int, n: int, epsilon: float) -> list[dict[str, Any]]:
-    """Fit once; distance to the truth before and after each edit, and its warning."""
+    """Fit once; return the distance to the truth around each edit, and its warning."""
     X, y = patients(family, seed, n)
     model = DPExplainableBoostingClassifier(
         epsilon=epsilon, schema=schema(family), structure_seed=seed
@@ -119,20 +119,20 @@ def measured(family: Family, seed: int, n: int, epsilon: float) -> list[dict[str
 
 
 def distance(family: Family, term: ShapeFunction) -> float:
-    """Root mean square distance to the truth over the population, in log-odds."""
+    """Return the root mean square distance to the truth over the population, in log-odds."""
     truth, share = truth_of_bins(family, term.bin_edges)
     curve = term.contribution[: term.n_value_bins]
     return float(np.sqrt(share @ (curve - truth) ** 2))
 
 
 def interval(values: pd.Series, digits: int = 0) -> str:
-    """Mean and half width of its 95 % interval, in percent."""
+    """Format a mean and the half-width of its 95% interval, in percent."""
     half = 1.96 * deviation(values.tolist()) / np.sqrt(len(values))
     return plus_minus(100 * values.mean(), 100 * half, f".{digits}f", " %")
 
 
 def _print_monotone(results: pd.DataFrame) -> None:
-    """How much nearer to a monotone truth each edit brings the curve."""
+    """Print how much closer each edit brings a curve to a monotone truth."""
     names = [family.name for family in MONOTONE]
     chosen = results[results["family"].isin(names)]
     rows = []
@@ -155,7 +155,7 @@ def _print_monotone(results: pd.DataFrame) -> None:
 
 
 def _print_others(results: pd.DataFrame) -> None:
-    """How often the warning appears where a monotone repair is wrong."""
+    """Print how often the warning appears if a monotone repair is wrong."""
     names = [family.name for family in FAMILIES if not family.monotone]
     chosen = results[results["family"].isin(names)]
     rows = []

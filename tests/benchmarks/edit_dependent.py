@@ -1,8 +1,8 @@
-"""Print what repairs bring where a curve has a partner: `make bench-edit-dependent`.
+"""Print what repairs gain if features are correlated: `make bench-edit-dependent`.
 
-The truths are the monotone ones of `edit_families.py`. Beside the measurement stands a partner
-that goes with it by ranks, and that raises or lowers the risk itself, or leaves it alone. A fit
-that ends early can have put the effect of one of them into the curve of the other.
+The truths are the monotone ones of `edit_families.py`. Next to the measurement stands a partner
+that is correlated with it by rank, and that raises, lowers or does not affect the risk. A fit
+that ends early may have put the effect of one into the curve of the other.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def _arguments(given: Sequence[str] | None) -> Any:
 
 
 def _results(n_patients: int, arguments: Any) -> pd.DataFrame:
-    """Measure what is not yet in the file of results, and keep it there seed by seed."""
+    """Measure what is missing from the results file, and store it there seed by seed."""
     path, cells = arguments.results, {}
     if path is not None and path.exists():
         lines = map(json.loads, path.read_text(encoding="utf-8").splitlines())
@@ -72,7 +72,7 @@ def _results(n_patients: int, arguments: Any) -> pd.DataFrame:
 
 
 def _measured(n: int, epsilon: float, seed: int) -> list[dict[str, Any]]:
-    """Fit each family beside each partner once; what every edit brings."""
+    """Fit each family with each partner once; return the gain of every edit."""
     rows = []
     for family, correlation, effect in itertools.product(MONOTONE, CORRELATIONS, EFFECTS):
         if correlation == 0.0 and effect != "same direction":
@@ -103,7 +103,7 @@ def _measured(n: int, epsilon: float, seed: int) -> list[dict[str, Any]]:
 def patients(
     family: Family, seed: int, n: int, correlation: float, effect: float
 ) -> tuple[pd.DataFrame, pd.Series]:
-    """Draw patients whose measurement has a partner of a given correlation, and who died.
+    """Draw patients whose measurement has a correlated partner, and whether they died.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def patients(
 
 
 def with_partner(family: Family) -> Schema:
-    """Public knowledge about these patients."""
+    """Return the public schema of these patients."""
     known = schema(family).features
     features = {TERM: known[TERM], "partner": Numeric(0, 200, step=1)}
     features |= {name: known[name] for name in ("heart rate", "ward", "bed")}
@@ -151,7 +151,7 @@ def with_partner(family: Family) -> Schema:
 
 
 def _table(results: pd.DataFrame) -> str:
-    """Gain of each edit, and how often the repair led away, by partner."""
+    """Tabulate the gain of each edit, and how often the repair led away, by partner."""
     rows = []
     for (correlation, effect), of in results.groupby(["correlation", "effect"], sort=True):
         gains = {method: of[of["method"] == method]["gain"] for method in METHODS}
@@ -164,7 +164,7 @@ def _table(results: pd.DataFrame) -> str:
 
 
 def _signs(results: pd.DataFrame) -> str:
-    """How well released numbers tell a repair that leads away from one that does not."""
+    """Measure how well released numbers tell harmful repairs from others."""
     repaired = results[results["method"] == "repair"]
     away = (repaired["gain"] < 0).to_numpy()
     if away.all() or not away.any():

@@ -1,6 +1,6 @@
-"""Families of simulated clinical truths: the curves that a repair is tried on.
+"""Families of simulated clinical truths: the curves on which repairs are tried.
 
-Each family is a risk (log-odds) as a function of one measurement of patients. They were written
+Each family is a risk (log-odds) as a function of one measurement. They were written
 down before any repair was tried on them. In the monotone ones a monotone repair is right; in the
 others it is wrong, whichever direction is chosen.
 """
@@ -24,7 +24,7 @@ SIZES = (2_000, N_PATIENTS)
 
 @dataclass(frozen=True)
 class Family:
-    """A measurement of patients and how the risk depends on it.
+    """A measurement of patients, and how the risk depends on it.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ FAMILIES = MONOTONE + NOT_MONOTONE
 
 
 def patients(family: Family, seed: int, n: int = N_PATIENTS) -> tuple[pd.DataFrame, pd.Series]:
-    """Draw patients of a family: its measurement beside four others, and who died.
+    """Draw patients of a family: its measurement, four others, and whether they died.
 
     Parameters
     ----------
@@ -191,7 +191,7 @@ def patients(family: Family, seed: int, n: int = N_PATIENTS) -> tuple[pd.DataFra
 
 
 def schema(family: Family) -> Schema:
-    """Public knowledge about the patients of a family."""
+    """Return the public schema of the patients of a family."""
     return Schema(
         {
             "measurement": family.feature,
@@ -211,7 +211,7 @@ def _population(family: Family, n: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def truth_of_bins(family: Family, edges: np.ndarray, n: int = 200_000) -> tuple[np.ndarray, ...]:
-    """Risk of each bin, centered over the population, and its share of people.
+    """Return the centered risk of each bin, and its proportion of the population.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""Hold locally linear models against published figures and Opacus: `make bench-locally-linear`.
+"""Compare locally linear models with published figures: `make bench-locally-linear`.
 
-Fits are kept in a folder (``--keep``), so that an interrupted run goes on where it stopped and
-parts share what they have in common. What is kept is computed from public images.
+Fits are stored in a folder (``--keep``), so that an interrupted run can be resumed and
+parts share what they have in common. Everything stored is computed from public images.
 """
 
 from __future__ import annotations
@@ -108,13 +108,13 @@ def _fits(request: Request, n: int, keep: Path) -> list[Fit]:
 
 
 def _mean(fits: Sequence[Fit]) -> tuple[float, float]:
-    """Mean accuracy in percent and its standard error, which of one fit is not known: NaN."""
+    """Return the mean accuracy in percent and its standard error (NaN for one fit)."""
     values = [100 * fit.accuracy for fit in fits]
     return sum(values) / len(values), deviation(values) / len(values) ** 0.5
 
 
 def _is_met(mean: float, error: float, target: float) -> bool:
-    """Whether a target is met, two standard errors granted where they are known."""
+    """Whether a target is met, allowing two standard errors if known."""
     return mean >= target - (0.0 if math.isnan(error) else 2 * error)
 
 
@@ -228,7 +228,7 @@ def _of_splits(scores: Sequence[float]) -> str:
 
 
 def _regression(data: Any, train: Any, test: Any) -> float:
-    """Accuracy of a logistic regression of scikit-learn on the same inputs, without privacy."""
+    """Return the accuracy of scikit-learn's logistic regression on the same inputs."""
     y = data.y.to_numpy().astype(str)
     plain = preparation_of(data.schema, per_image=False, scale=1.0)
     inputs = plain.of_columns(list(encoded_columns(data.X, data.schema)))

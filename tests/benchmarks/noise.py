@@ -1,4 +1,4 @@
-"""Print how well bands, marks and ranks tell signal from noise: `make bench-noise`."""
+"""Print how well bands, marks and ranks distinguish signal from noise: `make bench-noise`."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def _table(
     names: Iterable[str],
     measure: Callable[[str, float], Row],
 ) -> None:
-    """Measure row by row, or read the row that an earlier run kept; print all of them."""
+    """Measure each row, or read it if an earlier run stored it; print the table."""
     rows = []
     for name in names:
         for epsilon in arguments.epsilons:

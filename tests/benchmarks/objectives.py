@@ -1,4 +1,4 @@
-"""Counts, several classes and outer bags beside what they have to be better than.
+"""Counts, several classes and outer bags next to what they must improve on.
 
 Prints four tables: Poisson deviance on the insurance data, log loss and AUROC on scikit-learn's
 digits, AUROC of private fits by number of bags on the survey (and what DPEXPLAIN_DATA holds), and
@@ -43,13 +43,13 @@ SMALLEST_RATE = 1e-3  # a linear prediction below 0 has no Poisson deviance
 
 
 def splits(n: int, n_splits: int) -> Iterable[tuple[Any, Any]]:
-    """Positions of random 80/20 splits."""
+    """Yield the positions of random 80/20 splits."""
     for seed in range(n_splits):
         yield train_test_split(np.arange(n), test_size=0.2, random_state=seed)
 
 
 def row(name: str, measured: Iterable[Any]) -> None:
-    """Print mean and standard deviation of each column."""
+    """Format the mean and standard deviation of each column."""
     values = np.array(list(measured), dtype=float)
     values = values.reshape(len(values), -1)
     cells = [plus_minus(v.mean(), deviation(v.tolist()), ".3f") for v in values.T]
@@ -57,7 +57,7 @@ def row(name: str, measured: Iterable[Any]) -> None:
 
 
 def counts(n_splits: int, epsilons: tuple[float, ...]) -> None:
-    """Doctor visits: Poisson deviance of a constant, squared error and the Poisson objective."""
+    """Compare Poisson deviances on doctor visits: a constant, squared error, and Poisson."""
     data = load_randhie()
     y = np.asarray(data.y, dtype=float)
     print("\n| model of the doctor visits | Poisson deviance |\n| :--- | ---: |")
@@ -96,7 +96,7 @@ def counts(n_splits: int, epsilons: tuple[float, ...]) -> None:
 
 
 def classes(n_splits: int, epsilons: tuple[float, ...]) -> None:
-    """Ten digits: log loss and macro AUROC."""
+    """Measure log loss and macro AUROC on ten digits."""
     data = load_digits()
     y = data.target.astype(str)
     labels = sorted(set(y))
@@ -119,7 +119,7 @@ def classes(n_splits: int, epsilons: tuple[float, ...]) -> None:
 
 
 def bags(n_splits: int, epsilons: tuple[float, ...]) -> None:
-    """Private fits by number of bags: AUROC."""
+    """Measure the AUROC of private fits by number of bags."""
     loaders = [load_fair]
     if "DPEXPLAIN_DATA" in os.environ:
         loaders += [load_telco_churn, load_adult]
@@ -141,7 +141,7 @@ def bags(n_splits: int, epsilons: tuple[float, ...]) -> None:
 
 
 def pair_sums(n_splits: int, epsilons: tuple[float, ...]) -> None:
-    """Loss without and with 5% of the budget for pair sums, and the change, by split."""
+    """Measure the loss without and with 5% of the budget for pair sums, by split."""
     insurance = load_randhie()
     tables = {"insurance, Poisson deviance": insurance}
     if "DPEXPLAIN_DATA" in os.environ:
@@ -167,7 +167,7 @@ def pair_sums(n_splits: int, epsilons: tuple[float, ...]) -> None:
 
 
 def _loss(data: Any, train: Any, test: Any, epsilon: float, settings: dict[str, Any]) -> float:
-    """Mean loss of a private fit on held-out records."""
+    """Return the mean loss of a private fit on held-out records."""
     X, y = data.X.iloc[train], data.y.iloc[train]
     if isinstance(data.schema.target, Classes):
         model = DPExplainableBoostingClassifier(epsilon, schema=data.schema, **settings).fit(X, y)

@@ -43,7 +43,7 @@ DECLARED = {"california": [("longitude", "latitude")]}
 
 @dataclass
 class Result:
-    """Scores of one data set at one epsilon, one of each for each split."""
+    """Scores on one data set at one epsilon, one per split."""
 
     without: list[float] = field(default_factory=list)
     chosen: list[float] = field(default_factory=list)
@@ -126,7 +126,7 @@ def _print_without_privacy(names: Sequence[str] | None, n_splits: int) -> None:
 
 
 def _without_privacy(dataset: Dataset) -> dict[str, tuple[Any, pd.DataFrame]]:
-    """Non-private models, and the features as each of them reads them."""
+    """Return the non-private models, each with the features in its own format."""
     schema = dataset.schema
     kind = "Classifier" if isinstance(schema.target, Classes) else "Regressor"
     own = getattr(dpexplain, f"ExplainableBoosting{kind}")
@@ -151,7 +151,7 @@ def _datasets(names: Sequence[str] | None) -> Iterator[tuple[str, Dataset]]:
 
 
 def _cells(result: Result, kind: str) -> list[str]:
-    """Scores of one setting, what pairs change, the ratio of CPU times, and the pairs."""
+    """Format a setting's scores, what pairs change, the CPU time ratio, and the pairs."""
     counted = Counter(name for names in result.names for name in names)
     listed = [f"{pair} {n}" for pair, n in counted.most_common(3)]
     without, chosen = np.sum(result.seconds, axis=0)
@@ -199,7 +199,7 @@ def _score(model: Any, dataset: Dataset, test: Any) -> float:
 
 
 def _found(name: str, epsilon: float, dataset: Any, result: Result) -> str:
-    """Say in how many fits all planted pairs were chosen, and in how many others were."""
+    """State in how many fits all planted pairs were chosen, and in how many others."""
     planted = {" & ".join(pair) for pair in dataset.truth.pairs}
     all_found = sum(planted <= set(names) for names in result.names)
     others = sum(bool(set(names) - planted) for names in result.names)
@@ -211,7 +211,7 @@ def _found(name: str, epsilon: float, dataset: Any, result: Result) -> str:
 def _coverage(
     name: str, dataset: Dataset, epsilon: float, pairs: list[tuple[str, str]], n_fits: int
 ) -> str:
-    """Say how often the noise band of a cell contains the mean score over repeated fits."""
+    """State how often the noise band of a cell contains the mean over repeated fits."""
     train, test = next(splits(len(dataset.X), 1))
     probes = dataset.X.iloc[test[:N_PROBES]]
     scores, stds = [], []
@@ -234,7 +234,7 @@ def _coverage(
 
 
 def _change(scores: list[float], without: list[float], kind: str) -> str:
-    """Mean gain over the splits and its standard error."""
+    """Format the mean gain over the splits and its standard error."""
     own, other = np.array(scores), np.array(without)
     gains = own - other if kind == "AUROC" else 100.0 * (1.0 - own / other)
     error = deviation(gains.tolist()) / math.sqrt(len(gains))

@@ -1,6 +1,6 @@
-"""Figures printed in the paper of DP-EBM, and the settings they were made with.
+"""Figures printed in the DP-EBM paper, and the settings behind them.
 
-Every published number about boosting is typed here and nowhere else.
+Every published number about boosting is entered here and nowhere else.
 
 Sources: Harsha Nori, Rich Caruana, Zhiqi Bu, Judy Hanwen Shen, Janardhan Kulkarni, "Accuracy,
 Interpretability, and Differential Privacy via Explainable Boosting", ICML 2021,
@@ -28,7 +28,7 @@ Figures = Sequence[tuple[float, float]]
 
 @dataclass(frozen=True)
 class Published:
-    """One data set of the paper.
+    """Published scores on one data set of the paper.
 
     Attributes
     ----------

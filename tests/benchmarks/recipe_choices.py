@@ -1,4 +1,4 @@
-"""What each choice of the default recipe gives: the recipe beside itself with one choice changed.
+"""What each choice of the default recipe gains: the recipe with one choice changed.
 
 Run it with ``make bench-recipe``; ``make bench-recipe BENCH_ARGS="--help"`` lists its options.
 """
@@ -36,7 +36,7 @@ EPSILONS = (0.1, 0.5, 4.0)
 
 @dataclass(frozen=True)
 class Choice:
-    """One thing done in another way.
+    """One choice of the recipe, made differently.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class Choice:
 
 @contextmanager
 def _scheduled(**factors: float) -> Iterator[None]:
-    """Schedules whose fields are multiplied."""
+    """Multiply fields of the schedules within a block."""
 
     def changed(settings: Any, ratio: float, *, clip_adapts: bool) -> Any:
         plan = recipe.schedule(settings, ratio, clip_adapts=clip_adapts)
@@ -75,7 +75,7 @@ def _scheduled(**factors: float) -> Iterator[None]:
 
 @contextmanager
 def _default(**fields: Any) -> Iterator[None]:
-    """Another default recipe."""
+    """Replace the default recipe within a block."""
     with patch.object(recipe, "DEFAULT", replace(recipe.DEFAULT, **fields)):
         yield
 
@@ -90,7 +90,7 @@ def _agreement_forgotten() -> Iterator[None]:
 
 @contextmanager
 def _averaged(share: float = 0.4) -> Iterator[None]:
-    """The mean of the last passes instead of the last one."""
+    """Use the mean of the last passes instead of the last one within a block."""
     honest = private.boost
 
     def averaged(
@@ -118,7 +118,7 @@ _found_pairs: dict[str, list[tuple[str, str]]] = {}
 
 
 def _pairs(dataset: Dataset) -> list[tuple[str, str]]:
-    """The three pairs that explain most of what main effects leave. NOT PRIVATE: a best case."""
+    """Return the three pairs that explain most of the residuals. NOT PRIVATE: a best case."""
     if dataset.name not in _found_pairs:
         _found_pairs[dataset.name] = _best_pairs(dataset)
     return _found_pairs[dataset.name]
@@ -148,7 +148,7 @@ def _coarse(column: pd.Series) -> Any:
 
 
 def _with_pairs(dataset: Dataset) -> Dataset:
-    """Each pair as one more column of 64 categories, with coarse cells that are free as well."""
+    """Add each pair as a column of 64 categories, whose coarse cells are free as well."""
     X, features = dataset.X.copy(), dict(dataset.schema.features)
     for a, b in _pairs(dataset):
         column = f"{a} & {b}"
@@ -259,7 +259,7 @@ def _contender(settings: dict[str, Any]) -> Contender:
 def _column(
     dataset: Dataset, n_splits: int, epsilons: Sequence[float], choices: Sequence[Choice]
 ) -> dict[str, dict[float, str]]:
-    """Per choice and epsilon, what is printed."""
+    """Format a choice at one epsilon."""
     plain = {e: _scores(Choice("recipe", {}), dataset, n_splits, e) for e in epsilons}
     printed = {"recipe": {e: number(float(s.mean())) for e, s in plain.items()}}
     for choice in choices:

@@ -1,4 +1,4 @@
-"""Fit time and accuracy of our models beside InterpretML's, in one process, on the same splits.
+"""Fit time and accuracy of our models and InterpretML's, on the same splits.
 
 Run it with ``make bench``; ``make bench BENCH_ARGS="--help"`` lists its options.
 """
@@ -162,7 +162,7 @@ def _table(
 def _rows(
     name: str, dataset: Dataset, contenders: Sequence[Contender], fits: Sequence[Sequence[Fit]]
 ) -> Iterator[list[str]]:
-    """Rows of one data set; the peer is the last contender where there is one."""
+    """Return the rows of one data set; the peer, if present, is the last model."""
     has_peer = contenders[-1].title.startswith("InterpretML")
     n_rows, n_features = dataset.X.shape
     places = [f"{name} ({n_rows:,} × {n_features})", *[""] * len(contenders)]
@@ -183,7 +183,7 @@ def _rows(
 
 
 def _difference(dataset: Dataset, own: Sequence[Fit], theirs: Sequence[Fit]) -> str:
-    """Mean over the splits, on each of which both models met the same rows."""
+    """Return the mean difference over the splits, each with the same rows for both models."""
     gaps = [mine.score - other.score for mine, other in zip(own, theirs, strict=True)]
     if metric(dataset.schema) == "AUROC":
         return signed(float(np.mean(gaps)))

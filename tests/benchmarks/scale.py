@@ -1,9 +1,9 @@
-"""Costs of fits of growing Parquet tables, and lines through them that say what larger ones cost.
+"""Costs of fitting growing Parquet tables, with lines that extrapolate to larger ones.
 
 Run it with ``make bench-scale``; ``make bench-scale BENCH_ARGS="--help"`` lists its options. The
-table is a folder of Parquet files of simulated records, all different, written a file at a time; a
-fit of n rows reads as many files as hold them. Each fit runs in a fresh process, after a small fit
-that compiles. Memory is the most that the process has held, Python and its packages included.
+table is a folder of Parquet files of simulated records, all different, written one file at a time; a
+fit of n rows reads as many files as hold them. Each fit runs in a fresh process, after a small
+warm-up fit. Memory is the peak of the process, Python and its packages included.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ COLUMNS = ("model", "rows", "cpu_seconds", "wall_seconds", "peak_megabytes", "pr
 
 
 def write_parts(folder: Path, n_rows: int, file_rows: int) -> None:
-    """Write files of simulated records, each from a seed of its own."""
+    """Write files of simulated records, each from its own seed."""
     needed, free = n_rows * BYTES_PER_ROW, shutil.disk_usage(folder).free
     if needed > 0.9 * free:
         raise SystemExit(
@@ -53,14 +53,14 @@ def write_parts(folder: Path, n_rows: int, file_rows: int) -> None:
 
 
 def first_parts(folder: Path, n_files: int):
-    """Return the table of the first files as a dataset, of which nothing is read yet."""
+    """Return the first files as a dataset, without reading them."""
     import pyarrow.dataset as ds
 
     return ds.dataset([str(path) for path in sorted(folder.glob("part-*.parquet"))[:n_files]])
 
 
 def measured(kind: str, folder: Path, n_files: int, epochs: int) -> dict[str, float]:
-    """Fit so many files in this process, after a fit that compiles, then predict one file."""
+    """Fit this many files in this process, after a warm-up fit, then predict one file."""
     from dpexplain import models
 
     model = estimator(epochs)
@@ -84,7 +84,7 @@ def measured(kind: str, folder: Path, n_files: int, epochs: int) -> dict[str, fl
 
 
 def in_process_of_its_own(kind: str, folder: Path, n_files: int, epochs: int) -> dict[str, float]:
-    """Measure one fit in a fresh process, of at most an hour."""
+    """Measure one fit in a fresh process, for at most an hour."""
     command = [sys.executable, __file__, "--here", kind, "--folder", str(folder)]
     command += ["--files", str(n_files), "--epochs", str(epochs)]
     run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=3600)
@@ -92,7 +92,7 @@ def in_process_of_its_own(kind: str, folder: Path, n_files: int, epochs: int) ->
 
 
 def line_through(sizes: Sequence[float], costs: Sequence[float]) -> tuple[float, float, float]:
-    """Fit start and slope of a line by least relative squares; return them and its worst error.
+    """Fit a line by least relative squares; return intercept, slope and worst error.
 
     Parameters
     ----------
@@ -109,12 +109,12 @@ def line_through(sizes: Sequence[float], costs: Sequence[float]) -> tuple[float,
 
 
 def growth(sizes: Sequence[float], peak: Sequence[float]) -> float:
-    """Return what a row adds to the memory between the two largest tables; none if it fell."""
+    """Return the memory per row between the two largest tables, unless it fell."""
     return max(0.0, (peak[-1] - peak[-2]) / (sizes[-1] - sizes[-2]))
 
 
 def print_scale(rows: Sequence[dict[str, str | float]]) -> None:
-    """Print what was measured, and under each model what its lines say."""
+    """Print the measurements and, below each model, what its lines predict."""
     print(
         "| model | rows | CPU s | wall s | rows per CPU s | peak memory of the process | "
         "predicted rows per CPU s |\n| :-- | --: | --: | --: | --: | --: | --: |"
@@ -168,7 +168,7 @@ def _words(
 
 
 def draw(rows: Sequence[dict[str, str | float]], path: Path) -> None:
-    """Draw CPU time and memory against rows, with the lines as far as they are extrapolated."""
+    """Draw CPU time and memory against rows, with the extrapolated lines."""
     import matplotlib as mpl
 
     mpl.use("Agg")
@@ -202,13 +202,13 @@ def draw(rows: Sequence[dict[str, str | float]], path: Path) -> None:
 
 
 def read_costs(path: Path) -> list[dict[str, str | float]]:
-    """Read costs that a run has kept."""
+    """Read costs that an earlier run stored."""
     with path.open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure all models at all sizes, print them, keep them as CSV and draw them."""
+    """Measure all models at all sizes; print, store and draw the costs."""
     asked = _options(arguments)
     if asked.here:
         print(json.dumps(measured(asked.here, asked.folder, asked.files, asked.epochs)))

@@ -1,4 +1,4 @@
-"""Print how often bands contain the truth, and what they cost: `make bench-truth`."""
+"""Print how often bands contain the truth, and what that costs: `make bench-truth`."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def main(given: Sequence[str] | None = None) -> None:
 
 
 def _cells(arguments: Any, part: str) -> list[Cell]:
-    """Fits of one part, in an order in which every cell of a table soon has some."""
+    """Yield the fits of one part, ordered so that every cell of a table soon has some."""
     names: Sequence[str] = arguments.problems
     epsilons, n_fits = arguments.epsilons or EPSILONS, arguments.fits
     if part == "calibration":
@@ -177,10 +177,10 @@ def _coverage(rows: list[Row]) -> Row:
 
 
 def _width_of_oracle(rows: list[Row]) -> float:
-    """Width of the band over that of an oracle.
+    """Return the width of the band relative to an oracle's.
 
-    The oracle knows by which factor the curves of each term fall short on average over the fits of
-    a cell, and divides curve and noise band by it; of terms without an effect by the median of
+    The oracle knows the factor by which each term's curves fall short, on average over the fits of
+    a cell, and divides curve and noise band by it; for terms without an effect, by the median of
     the others.
     """
     by_term: dict[str, list[Row]] = {}
@@ -193,7 +193,7 @@ def _width_of_oracle(rows: list[Row]) -> float:
 
 
 def _kept_of_truth(rows: list[Row]) -> float:
-    """Share of the true curve of a term that its released curves show on average."""
+    """Return the proportion of a term's true curve that its released curves show on average."""
     share = _mean(rows, "noise", "along") / np.mean([row["size"] ** 2 for row in rows])
     return float(np.clip(share, 0.05, 1.0))
 
@@ -217,7 +217,7 @@ def _claims(rows: list[Row]) -> Row:
 
 
 def _share_certain(rows: list[Row]) -> str:
-    """Share of the terms that are said to have an effect."""
+    """Return the proportion of terms that are stated to have an effect."""
     return f"{np.mean([row['certain'] for row in rows]):.2f}" if rows else ""
 
 
@@ -245,7 +245,7 @@ def _calibration(rows: list[Row]) -> Row:
         return " -> ".join(f"{mean:.{digits}f}" for mean in means)
 
     def change(what: str) -> tuple[float, float]:
-        """Mean change, and its standard error over the splits."""
+        """Format the mean change and its standard error over the splits."""
         moved = of("calibrated", what) - of("released", what)
         return float(moved.mean()), float(moved.std(ddof=min(1, len(rows) - 1)) / len(rows) ** 0.5)
 

@@ -1,7 +1,7 @@
-"""How quick the Explorer is in a browser: ``make bench-ui``.
+"""Speed of the Explorer in a browser: ``make bench-ui``.
 
 From a key press or a click to the frame after the one that shows the change, in an exported page of
-14 features at 7 epsilons, in one of filters of pictures, and in JupyterLab; how large pages of 14
+14 features at 7 epsilons, in one with image filters, and in JupyterLab; how large pages of 14
 and of 1,000 terms are and how soon they can be used; and how long the kernel takes for a payload
 and for a live fit.
 """
@@ -74,7 +74,7 @@ _RUN_LAST = """async (selector) => {
 
 
 def example() -> tuple[str, Comparison]:
-    """Adult where the data are at hand, else a simulated comparison of the same size."""
+    """Return adult if the data are available, else a simulated comparison of that size."""
     if os.environ.get("DPEXPLAIN_DATA"):
         adult = load_adult()
         model = DPExplainableBoostingClassifier(schema=adult.schema)
@@ -86,14 +86,14 @@ def example() -> tuple[str, Comparison]:
 
 
 def report(name: str, times: list[float], target: str) -> None:
-    """Print a row: median, 95th percentile and what was aimed at."""
+    """Print a row: median, 95th percentile and target."""
     ordered = sorted(times)
     slow = ordered[min(len(ordered) - 1, round(0.95 * (len(ordered) - 1)))]
     print(f"| {name:<44} | {statistics.median(times):>7.0f} | {slow:>7.0f} | {target:<26} |")
 
 
 def opening_times(browser: Any, path: Path) -> list[float]:
-    """Milliseconds from the start of the navigation to the first curve, without a network."""
+    """Measure the milliseconds from navigation to the first curve, without a network."""
     opened = []
     for _ in range(5):
         page = browser.new_page(viewport={"width": 1400, "height": 1000})
@@ -123,7 +123,7 @@ def measure_page(browser: Any, explorer: Explorer, folder: Path, moves: int) -> 
 
 
 def measure_filters(browser: Any, folder: Path, moves: int) -> None:
-    """Scrub through filters of pictures in an exported page: 10 classes x 30 filters of 28 x 28."""
+    """Scrub image filters in an exported page: 10 classes x 30 filters of 28 x 28."""
     comparison = picture_comparison(10, 30, 28, (0.5, 1.0, 2.0, 4.0, 8.0))
     pictures = some_pictures(4, 28)
     explorer = Explorer(comparison, pictures, samples_public=True, shown_map="filter")
@@ -181,7 +181,7 @@ def measure_many_bins(browser: Any, folder: Path, moves: int) -> None:
 
 
 def edit(view: Any, moves: int) -> None:
-    """Nudge a part of a curve, then choose what to do with it; pages without edits cannot."""
+    """Nudge part of a curve, then choose an operation; skipped on pages without edits."""
     view.get_by_role("tab", name="Edit").click()
     plot = view.locator(".dpx-edit-plot")
     plot.locator("svg").wait_for()

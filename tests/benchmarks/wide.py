@@ -1,4 +1,4 @@
-"""What many features cost a private fit: time, memory and accuracy (``make bench-scale``)."""
+"""What many features cost a private fit: time, memory, accuracy (``make bench-scale``)."""
 
 from __future__ import annotations
 

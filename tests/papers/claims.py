@@ -1,4 +1,4 @@
-"""Claims of the papers, each compared with the tables that were measured here."""
+"""Claims of the papers, each compared with the tables measured here."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ COLUMNS = ("paper", "place", "claim", "verdict", "evidence", "files", "differs")
 
 
 class NotMeasuredError(LookupError):
-    """A claim needs a table, or rows of one, that no run has written yet."""
+    """A claim needs a table, or rows of a table, that no run has written yet."""
 
 
 class Tables(dict[str, pd.DataFrame]):
-    """The tables of a folder by the names of their studies; remembers which were read."""
+    """Tables in a folder, by the names of their studies; records which were read."""
 
     def __init__(self, *given: object) -> None:
         super().__init__(*given)
         self.read: list[str] = []
 
     def __getitem__(self, name: str) -> pd.DataFrame:
-        """Return a table; without it, a claim is not decided."""
+        """Return a table; if it is missing, the claim is not decided."""
         if name not in self:
             raise NotMeasuredError(f"table of {name}")
         if name not in self.read:
@@ -36,7 +36,7 @@ class Tables(dict[str, pd.DataFrame]):
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement of a paper, and how the measured tables decide it.
+    """A statement in a paper, and how measured tables decide it.
 
     Attributes
     ----------
@@ -64,25 +64,25 @@ class Claim:
 
 
 def untested(paper: str, place: str, claim: str, why: str, verdict: str = NOT_TESTED) -> Claim:
-    """Return a claim that no table decides, with the reason."""
+    """Return a claim that no table can decide, with the reason."""
     return Claim(paper, place, claim, lambda tables: why, lambda tables: verdict)
 
 
 def of_all(right: Iterable[bool]) -> str:
-    """Verdict on cases of which each agrees or not: all, at least half, or fewer."""
+    """Return the verdict on cases that agree or not: all, at least half, or fewer."""
     found = list(right)
     return HOLDS if all(found) else IN_PART if 2 * sum(found) >= len(found) else FAILS
 
 
 def read_tables(folder: Path) -> Tables:
-    """All tables of studies in a folder."""
+    """Read all tables of studies in a folder."""
     paths = sorted(folder.glob("*.csv"))
     others = {"claims", "studies"}
     return Tables({path.stem: pd.read_csv(path) for path in paths if path.stem not in others})
 
 
 def decided(claims: Iterable[Claim], tables: Tables) -> pd.DataFrame:
-    """One row per claim: source, place, claim, verdict, evidence, and the files that were read.
+    """Return a row per claim: source, place, claim, verdict, evidence and files read.
 
     Parameters
     ----------

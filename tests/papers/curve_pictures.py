@@ -1,4 +1,4 @@
-"""Pictures of curves that the papers show without numbers, so that only ours are drawn."""
+"""Pictures of curves; the papers print no numbers for theirs, so only ours are drawn."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _WIDE = 1000
 
 
 def shapes(table: pd.DataFrame) -> Figure:
-    """Curves of each feature without privacy and at two values of epsilon."""
+    """Draw the curve of each feature without privacy and at two values of epsilon."""
     figure, axes = panels(table["feature"].nunique())
     table = table[table["model"].isin(_SHAPES)]
     labels = table["model"] + table["epsilon"].map(lambda e: "" if np.isnan(e) else f", ε {e:g}")
@@ -31,7 +31,7 @@ def shapes(table: pd.DataFrame) -> Figure:
 
 
 def convergence(table: pd.DataFrame) -> Figure:
-    """Error over the number of trees, by data."""
+    """Draw the error against the number of trees, by data set."""
     figure, axes = panels(table["data"].nunique(), across=2)
     table = table[table["trees_per_ensemble"] == 50]
     for ax, (name, rows) in zip(axes, table.groupby("data"), strict=True):
@@ -43,7 +43,7 @@ def convergence(table: pd.DataFrame) -> Figure:
 
 
 def sizes(table: pd.DataFrame) -> Figure:
-    """Error over epsilon of one ensemble, by data and number of trees."""
+    """Draw the error of one ensemble against epsilon, by data set and number of trees."""
     groups = list(table.groupby(["data", "n_trees"]))
     figure, axes = panels(len(groups), across=2)
     for ax, ((name, n_trees), rows) in zip(axes, groups, strict=True):
@@ -54,7 +54,7 @@ def sizes(table: pd.DataFrame) -> Figure:
 
 
 def metrics(table: pd.DataFrame) -> Figure:
-    """A panel per metric, with a row per data set, model and epsilon, and two deviations."""
+    """Draw a panel per metric, with a row per data set, model and epsilon."""
     known = [c for c in ("data", "model", "projection", "epsilon") if c in table]
     settings = [c for c in known if table[c].nunique(dropna=False) > 1]
     words = {"per_filter": "projection", "none": "no projection"}
@@ -76,7 +76,7 @@ def metrics(table: pd.DataFrame) -> Figure:
 
 
 def single_runs(table: pd.DataFrame) -> Figure:
-    """Share of runs on banknote with at most an error, by epsilon and budget."""
+    """Draw the proportion of runs on banknote within an error, by epsilon and budget."""
     rows = table.query("data == 'banknote' and metric == 'test error'")
     groups = list(rows.groupby(["epsilon", "budget"]))
     figure, axes = panels(len(groups), across=2)
@@ -88,7 +88,7 @@ def single_runs(table: pd.DataFrame) -> Figure:
 
 
 def _named(figure: Figure, axes: list[Any]) -> Figure:
-    """One key for all panels."""
+    """Add one legend for all panels."""
     if len(axes) == 1:
         axes[0].legend(fontsize=6)
     else:

@@ -1,7 +1,7 @@
-"""Fits of diffprivlib's linear models, in the environment that has it: needs nothing of ours.
+"""Fits of diffprivlib's linear models, in its own environment; imports nothing of ours.
 
-Reads the path of a numpy archive and settings as JSON from the command line, prints scores as
-JSON. diffprivlib 0.6.6 needs scikit-learn below 1.8.
+Reads the path of a NumPy archive and JSON settings from the command line, and prints scores as
+JSON. diffprivlib 0.6.6 requires scikit-learn below 1.8.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What Li et al. 2020 claim of DPBoost, compared with the measured tables."""
+"""What Li et al. 2020 claim about DPBoost, compared with the measured tables."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FROM_FILES = ("covtype", "susy", "cod_rna", "webdata", "year_prediction")
 
 
 def _errors(tables: Tables) -> pd.DataFrame:
-    """Mean error by data and epsilon, a column per model; that without noise in all rows."""
+    """Return the mean error by data set and epsilon, one column per model."""
     table = tables["dpboost_error"]
     wide = table[table["epsilon"].notna()].pivot_table("mean", ["data", "epsilon"], "model")
     plain = table[table["epsilon"].isna()].set_index("data")["mean"]
@@ -22,7 +22,7 @@ def _errors(tables: Tables) -> pd.DataFrame:
 
 
 def _counted(better: pd.Series, what: str) -> str:
-    """How often something is so, and on which data not."""
+    """State how often a condition holds, and on which data sets it does not."""
     worse = better[~better]
     text = f"{what} in {int(better.sum())} of {len(better)} pairs of data and epsilon"
     if worse.empty:
@@ -32,7 +32,7 @@ def _counted(better: pd.Series, what: str) -> str:
 
 
 def _beats(other: str) -> tuple[Callable[[Tables], str], Callable[[Tables], str]]:
-    """Evidence and verdict that DPBoost has the smaller error: everywhere, somewhere, nowhere."""
+    """Decide whether DPBoost has the smaller error everywhere, somewhere or nowhere."""
 
     def smaller(tables: Tables) -> pd.Series:
         wide = _errors(tables)
@@ -45,13 +45,13 @@ def _beats(other: str) -> tuple[Callable[[Tables], str], Callable[[Tables], str]
 
 
 def _over_plain(tables: Tables) -> pd.Series:
-    """Error of DPBoost over that of NP at the largest epsilon, by data."""
+    """Return DPBoost's error relative to NP's at the largest epsilon, by data set."""
     wide = _errors(tables).xs(10, level="epsilon")
     return wide["DPBoost"] / wide["NP"]
 
 
 def _converged(tables: Tables) -> pd.DataFrame:
-    """Error after the last ensemble over that after the first, 50 trees each."""
+    """Return the error after the last ensemble relative to that after the first."""
     table = tables["dpboost_convergence"]
     table = table[(table["trees_per_ensemble"] == 50) & (table["model"] != "NP")]
     wide = table.pivot_table("mean", ["data", "model"], "n_trees")
@@ -64,7 +64,7 @@ def _improves(tables: Tables) -> pd.Series:
 
 
 def _flat(tables: Tables) -> pd.Series:
-    """Error of PARA after 1,000 trees over that after 100, where there are so many."""
+    """Return PARA's error after 1,000 trees relative to that after 100, if it has them."""
     table = tables["dpboost_convergence"]
     table = table[(table["trees_per_ensemble"] == 50) & (table["model"] == "PARA")]
     wide = table.pivot_table("mean", "data", "n_trees")
@@ -76,7 +76,7 @@ def _best_in_the_end(tables: Tables) -> pd.DataFrame:
 
 
 def _gain(without: str, trees: int) -> Callable[[Tables], pd.Series]:
-    """Error with both techniques over that without one, by data and epsilon."""
+    """Return the error with both techniques relative to that with one, by data and epsilon."""
 
     def of(tables: Tables) -> pd.Series:
         table = tables["dpboost_effects"]
@@ -98,7 +98,7 @@ def _effect(without: str) -> Callable[[Tables], str]:
 
 
 def _shares(tables: Tables) -> pd.Series:
-    """Largest share of filtered records of the regressions, by data and epsilon."""
+    """Return the largest proportion of filtered records in regressions."""
     table = tables["dpboost_effects"]
     found = table[(table["metric"] == "share filtered") & (table["model"] == "GLC and GDF")]
     found = found[found["data"].isin(["abalone", "synthetic_reg"])]
@@ -110,7 +110,7 @@ def _per_tree(tables: Tables) -> pd.DataFrame:
 
 
 def _steady(tables: Tables) -> pd.Series:
-    """Whether the error of DPBoost varies least over folds, by data and epsilon."""
+    """Return whether DPBoost's error varies least over folds, by data set and epsilon."""
     table = tables["dpboost_error"]
     wide = table[table["epsilon"].notna()].pivot_table("sd", ["data", "epsilon"], "model")
     wide = wide[["DPBoost", "SEQ", "PARA"]].dropna()
@@ -118,25 +118,25 @@ def _steady(tables: Tables) -> pd.Series:
 
 
 def _seq_last(tables: Tables) -> pd.Series:
-    """Whether SEQ has a larger error than PARA, by data and epsilon."""
+    """Return whether SEQ has a larger error than PARA, by data set and epsilon."""
     wide = _errors(tables)
     return wide["SEQ"] > wide["PARA"]
 
 
 def _points_at_one(tables: Tables) -> pd.Series:
-    """Test error of PARA minus that of DPBoost at epsilon 1, on classes."""
+    """Return PARA's test error minus DPBoost's at epsilon 1, for classifications."""
     wide = _errors(tables).xs(1, level="epsilon")
     return (wide["PARA"] - wide["DPBoost"])[["adult", "synthetic_cls"]]
 
 
 def _share_at_one(tables: Tables) -> pd.Series:
-    """The same as a share of the test error of PARA."""
+    """Return that difference as a proportion of PARA's test error."""
     wide = _errors(tables).xs(1, level="epsilon")
     return (1.0 - wide["DPBoost"] / wide["PARA"])[["adult", "synthetic_cls"]]
 
 
 def _regressions_at_one(tables: Tables) -> pd.Series:
-    """RMSE of DPBoost at epsilon 1 over that of PARA, on regressions."""
+    """Return DPBoost's RMSE at epsilon 1 relative to PARA's, for regressions."""
     wide = _errors(tables).xs(1, level="epsilon")
     return (wide["DPBoost"] / wide["PARA"])[["abalone", "synthetic_reg"]]
 
@@ -156,7 +156,7 @@ _SLOW = "learning rate 0.1, where the paper has 0.01"
 
 
 def _folds(study: str) -> Callable[[Tables], str]:
-    """How many of the paper's five folds each data set has at least."""
+    """Return the fewest folds of any data set; the paper has five."""
 
     def words(tables: Tables) -> str:
         least = tables[study].groupby("data")["n"].min()
@@ -168,12 +168,12 @@ def _folds(study: str) -> Callable[[Tables], str]:
 
 
 def _some(after: str = "") -> Callable[[Tables], str]:
-    """What differs in the study of figure 2."""
+    """Describe how the study of figure 2 differs from the paper."""
     return lambda t: f"{_DATA}; {_SLOW}; {_folds('dpboost_error')(t)}{after}"
 
 
 def _short(after: str, before: str = "") -> Callable[[Tables], str]:
-    """What differs in the study of many ensembles."""
+    """Describe how the study of many ensembles differs from the paper."""
     return lambda t: (
         f"{before}adult, abalone and two smaller simulations (50,000 rows, 100 features), of which "
         f"only adult is in the figure; {_SLOW}; {_folds('dpboost_convergence')(t)}; 1,000 trees "
@@ -196,7 +196,7 @@ _ABSENT = (
 
 
 def _smaller(size: int) -> Callable[[Tables], pd.DataFrame]:
-    """Whether one ensemble of so many trees has a smaller error than SEQ and PARA."""
+    """Return whether one ensemble of this many trees beats SEQ and PARA."""
 
     def of(tables: Tables) -> pd.DataFrame:
         table = tables["dpboost_sizes"]
@@ -216,7 +216,7 @@ def _sized(tables: Tables) -> str:
 
 
 def _last(size: int) -> Callable[[Tables], pd.DataFrame]:
-    """Error after the last tree by data and model, with so many trees per ensemble."""
+    """Return the error after the last tree, for this many trees per ensemble."""
 
     def of(tables: Tables) -> pd.DataFrame:
         table = tables["dpboost_convergence"]

@@ -1,4 +1,4 @@
-"""What Nori et al. 2021 claim of DP-EBM, compared with the measured tables."""
+"""What Nori et al. 2021 claim about DP-EBM, compared with the measured tables."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SIX = "six of the eight data sets; wine counts twice, with and without copies o
 
 
 def _errors(tables: Tables, *studies: str) -> pd.DataFrame:
-    """Loss by data and epsilon, a column per model: one minus AUROC, or RMSE."""
+    """Return the loss (1 - AUROC, or RMSE) by data set and epsilon, one column per model."""
     table = pd.concat([tables[name] for name in studies])
     table = table[table["epsilon"].notna()]
     loss = np.where(table["metric"] == "AUROC", 1.0 - table["mean"], table["mean"])
@@ -36,7 +36,7 @@ def _errors(tables: Tables, *studies: str) -> pd.DataFrame:
 
 
 def _beats(model: str, other: str, *studies: str) -> tuple[Evidence, Verdict]:
-    """Evidence and verdict that a model has the smaller loss: everywhere, somewhere or nowhere."""
+    """Decide whether a model has the smaller loss everywhere, somewhere or nowhere."""
 
     def better(tables: Tables) -> pd.Series:
         wide = _errors(tables, *studies)[[model, other]].dropna()  # where both were measured
@@ -58,7 +58,7 @@ def _counted(better: pd.Series, what: str) -> str:
 
 
 def _block(data: str) -> tuple[Evidence, Verdict]:
-    """Evidence and verdict that a data set's figures are within two published deviations."""
+    """Decide whether a data set's figures are within two published deviations."""
 
     def near(tables: Tables) -> tuple[pd.Series, SeriesGroupBy]:
         parts = [tables["ebm_tables"], tables["ebm_diffprivlib"]]
@@ -79,7 +79,7 @@ def _block(data: str) -> tuple[Evidence, Verdict]:
 
 
 def _trees_first(tables: Tables) -> pd.Series:
-    """Whether boosted trees have the smaller loss than the EBM without privacy, by data."""
+    """Return whether boosted trees have a smaller loss than the non-private EBM, by data."""
     table = tables["ebm_tables"]
     table = table[table["epsilon"].isna()]
     loss = np.where(table["metric"] == "AUROC", 1.0 - table["mean"], table["mean"])
@@ -89,7 +89,7 @@ def _trees_first(tables: Tables) -> pd.Series:
 
 
 def _noticed(tables: Tables) -> pd.Series:
-    """Share of data sets on which both ways differ by more than a deviation, by epsilon."""
+    """Return the proportion of data sets on which both ways differ by a deviation or more."""
     table = tables["ebm_tables"].query("data != 'wine-distinct' and epsilon.notna()")
     wide = table.pivot_table(["mean", "sd"], ["data", "epsilon"], "model")
     apart = (wide["mean", CLASSIC] - wide["mean", OURS]).abs() > wide["sd", OURS]
@@ -97,14 +97,14 @@ def _noticed(tables: Tables) -> pd.Series:
 
 
 def _classes(tables: Tables) -> Tables:
-    """The same tables with the classifications alone."""
+    """Return the same tables, restricted to classifications."""
     for name in _BOTH:
         tables[name]  # counts as read
     return Tables({n: tables[n][tables[n]["data"].isin(CLASSES)] for n in _BOTH})
 
 
 def _lost(tables: Tables, model: str) -> dict[str, float]:
-    """AUROC lost to privacy at epsilon 0.5, by data."""
+    """Return the AUROC lost to privacy at epsilon 0.5, by data set."""
     table = tables["ebm_tables"].set_index(["data", "model", "epsilon"])["mean"]
     plain = table.xs("EBM", level="model").droplevel("epsilon")
     return {name: float(plain[name] - table[name, model, 0.5]) for name in CLASSES}

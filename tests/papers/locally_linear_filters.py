@@ -1,4 +1,4 @@
-"""What the tables of maps per class and of filters say, for the claims of Harder et al. 2020."""
+"""What tables of maps per class and of filters say about claims of Harder et al. 2020."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STRONG = 0.08
 
 
 def fits(study: str) -> Callable[[Tables], str]:
-    """How many fits a mean is of, where the paper has ten."""
+    """State how many fits a mean covers; the paper has ten."""
 
     def words(tables: Tables) -> str:
         n = int(tables[study]["n"].min())
@@ -31,7 +31,7 @@ def fits(study: str) -> Callable[[Tables], str]:
 
 
 def looks(tables: Tables, metric: str, data: str | None = None) -> pd.Series:
-    """A metric of the filters by data, projection and epsilon (infinite without privacy)."""
+    """Return a filter metric by data, projection and epsilon (infinite without privacy)."""
     table = tables[WEIGHTINGS]
     rows = table[table["metric"] == metric]
     if data:
@@ -43,7 +43,7 @@ def looks(tables: Tables, metric: str, data: str | None = None) -> pd.Series:
 
 
 def looks_words(tables: Tables, metric: str, data: str | None = None) -> str:
-    """A metric of the filters, in words."""
+    """Describe a metric of the filters."""
     parts = []
     for (name, plain, epsilon), value in looks(tables, metric, data).items():
         where = "without privacy" if epsilon == float("inf") else f"at {epsilon:g}"
@@ -52,7 +52,7 @@ def looks_words(tables: Tables, metric: str, data: str | None = None) -> str:
 
 
 def clearer(tables: Tables) -> list[bool]:
-    """Whether filters are smoother without projection, and at 5.2 than at 2, by data."""
+    """Return whether filters are smoother unprojected, and at 5.2 than at 2, by data set."""
     cases = []
     for _, values in looks(tables, "correlation of neighboring pixels").groupby(level=0):
         values = values.droplevel(0)
@@ -61,19 +61,19 @@ def clearer(tables: Tables) -> list[bool]:
 
 
 def dominated(tables: Tables) -> pd.Series:
-    """Whether one filter has almost all weight on most images, by data."""
+    """Return whether one filter has almost all weight on most images, by data set."""
     shares = looks(tables, "share of images with almost all weight on one filter")
     return shares.xs((False, 2.0), level=(1, 2)) > 0.5
 
 
 def looked(tables: Tables) -> str:
-    """On which data and how many fits filters were looked at."""
+    """State on which data sets and how many fits filters were examined."""
     data = " and ".join(sorted(set(tables[WEIGHTINGS]["data"])))
     return f"{data}, 3 epochs instead of 20, {fits(WEIGHTINGS)(tables)}"
 
 
 def by_maps(tables: Tables, epsilon: float | None) -> pd.Series:
-    """Accuracy by number of maps per class."""
+    """Return the accuracy by number of maps per class."""
     table = tables[MAPS]
     at = table["epsilon"].isna() if epsilon is None else table["epsilon"] == epsilon
     rows = table[at & (table["model"] == OUR_MODEL)]
@@ -83,7 +83,7 @@ def by_maps(tables: Tables, epsilon: float | None) -> pd.Series:
 
 
 def maps_words(tables: Tables) -> str:
-    """Accuracy by maps per class, in words."""
+    """Describe the accuracy by number of maps per class."""
     parts = []
     for epsilon in (1.5, 0.2, None):
         values = by_maps(tables, epsilon)
@@ -93,7 +93,7 @@ def maps_words(tables: Tables) -> str:
 
 
 def maps_fall(tables: Tables) -> list[bool]:
-    """Whether many maps are worse than two, and two to five as good as any, at each epsilon."""
+    """Return whether many maps are worse than two, and two to five as good as any."""
     cases = []
     for epsilon in (1.5, 0.2):
         values = by_maps(tables, epsilon)
@@ -102,24 +102,24 @@ def maps_fall(tables: Tables) -> list[bool]:
 
 
 def two_maps(tables: Tables) -> list[float]:
-    """Accuracy with two maps without privacy, at 1.5 and at 0.2."""
+    """Return the accuracy with two maps without privacy, and at epsilon 1.5 and 0.2."""
     return [by_maps(tables, epsilon)[2] for epsilon in (None, 1.5, 0.2)]
 
 
 def clinical_cost(tables: Tables) -> str:
-    """The paper pays 0.8 of a point at epsilon about 1.5, and 3.0 at about 0.2."""
+    """Decide the paper's cost: 0.8 of a point at epsilon 1.5 or so, and 3.0 at about 0.2."""
     plain, weak, strong = two_maps(tables)
     return of_all([plain - weak <= 0.013, plain - strong <= 0.035])
 
 
 def network(tables: Tables) -> float:
-    """Accuracy of the network without privacy."""
+    """Return the non-private accuracy of the network."""
     table = tables[MAPS]
     return float(table.loc[table["model"] == NETWORK, "mean"].iloc[0])
 
 
 def attributions(tables: Tables, metric: str) -> dict[float | None, float]:
-    """A metric of the maps of single records, by epsilon."""
+    """Return a metric of the maps of single records, by epsilon."""
     table = tables[ATTRIBUTIONS]
     rows = table[(table["metric"] == metric) & (table["model"] == OUR_MODEL)]
     if rows.empty:
@@ -129,14 +129,14 @@ def attributions(tables: Tables, metric: str) -> dict[float | None, float]:
 
 
 def of_network(tables: Tables, metric: str) -> float:
-    """The same metric of the integrated gradients of a network."""
+    """Return the same metric for the integrated gradients of a network."""
     table = tables[ATTRIBUTIONS]
     rows = (table["metric"] == metric) & (table["model"] == NETWORK)
     return float(table.loc[rows, "mean"].iloc[0])
 
 
 def attribution_words(tables: Tables, metric: str, network_name: str = "network") -> str:
-    """A metric of the maps and of the gradients, in words."""
+    """Describe a metric of the maps and of the gradients."""
     found = attributions(tables, metric)
     levels = ("without privacy" if e is None else f"at {e:g}" for e in found)
     parts = [f"{level} {v:.2f}" for level, v in zip(levels, found.values(), strict=True)]

@@ -1,7 +1,7 @@
-"""Run the papers' tables and figures again: `make papers` (FAST=1 for a run of minutes).
+"""Reproduce the papers' tables and figures: `make papers` (FAST=1 takes minutes).
 
-Each cell is kept in ``build/papers`` as soon as it is measured, so a run that was interrupted
-goes on where it stopped. Whole studies are written as tidy CSV: to ``docs/papers`` by a full run,
+Each cell is stored in ``build/papers`` as soon as it is measured, so an interrupted run
+can be resumed. Complete studies are written as tidy CSV: to ``docs/papers`` by a full run,
 to ``build/papers/fast`` by a fast one. All cores are used.
 """
 
@@ -49,7 +49,7 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_
 
 
 def main(given: Sequence[str] | None = None) -> None:
-    """Measure what is not kept yet, write the tables of what is complete."""
+    """Measure what is missing, and write the tables of complete studies."""
     options = _options(given)
     if not os.environ.get("DPEXPLAIN_DATA"):
         print("DPEXPLAIN_DATA is not set: the loaders download what they can, once.")
@@ -73,13 +73,13 @@ def main(given: Sequence[str] | None = None) -> None:
 
 
 def studies() -> Iterator[Study]:
-    """All studies of all modules, those left out included."""
+    """Return all studies of all modules, including those left out."""
     for module in _modules():
         yield from module.STUDIES
 
 
 def claims() -> Iterator[Claim]:
-    """The claims of all modules that state some as ``CLAIMS``."""
+    """Return the claims of all modules that define ``CLAIMS``."""
     for module in _modules():
         yield from getattr(module, "CLAIMS", ())
 
@@ -91,14 +91,14 @@ def _modules() -> Iterator[ModuleType]:
 
 
 def measured(measure: Callable[..., list[Row]], cell: Cell) -> tuple[list[Row], float]:
-    """Rows of one cell and the CPU seconds that they took; runs in a process of its own."""
+    """Return the rows of one cell and their CPU seconds; runs in its own process."""
     start = _cpu_seconds()
     rows = measure(**cell)
     return rows, _cpu_seconds() - start
 
 
 def _cpu_seconds() -> float:
-    """CPU seconds of this process and of those that it has started and waited for."""
+    """Return the CPU seconds of this process and of its finished child processes."""
     times = os.times()
     return times.user + times.system + times.children_user + times.children_system
 
@@ -133,7 +133,7 @@ def _options(given: Sequence[str] | None) -> argparse.Namespace:
 
 
 def _chosen(names: Sequence[str] | None, needed: bool = True) -> Iterator[Study]:
-    """Studies by name; where what they need is `needed`, those that lack it are left out."""
+    """Return studies by name; those that lack a requirement are left out if `needed`."""
     known = {study.name: study for study in studies()}
     unknown = sorted(set(names or ()) - set(known))
     if unknown:
@@ -150,7 +150,7 @@ def _chosen(names: Sequence[str] | None, needed: bool = True) -> Iterator[Study]
 
 
 def _asked(cell: Cell, options: argparse.Namespace) -> bool:
-    """Whether a cell has one of the values that were asked for, of each name."""
+    """Whether a cell matches one of the requested values of each name."""
     asked: dict[str, set[str]] = {}
     for setting in options.cells:
         name, _, value = setting.partition("=")
@@ -159,7 +159,7 @@ def _asked(cell: Cell, options: argparse.Namespace) -> bool:
 
 
 def _measure(chosen: Sequence[Study], kept: Kept, options: argparse.Namespace) -> int:
-    """Measure all cells that are not kept; return how many failed."""
+    """Measure all cells that are not stored; return how many failed."""
     open_cells = [
         (study, cell)
         for study in chosen
@@ -215,7 +215,7 @@ def _write(study: Study, kept: Kept, options: argparse.Namespace) -> None:
 
 
 def _compare(study: Study, _: Kept, options: argparse.Namespace) -> None:
-    """Replace what a written table says of the published figures."""
+    """Update the published figures in a written table."""
     path = _folder(options) / f"{study.name}.csv"
     if study.table is None and path.is_file():
         write_csv(beside_published(study, pd.read_csv(path)), path)

@@ -1,4 +1,4 @@
-"""What Nock and Henecka 2020 claim of boosted private trees, compared with the measured tables."""
+"""What Nock and Henecka 2020 claim about private trees, compared with our tables."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _rows(tables: Tables, **setting: object) -> pd.DataFrame:
 
 
 def _best(tables: Tables) -> pd.DataFrame:
-    """Share of domains on which each alpha is best, with the budget spent as in the paper."""
+    """Return the proportion of domains on which each alpha is best, at the paper's budget."""
     where = {"metric": "share best", "budget": "paper", "n_cuts": 10}
     return _rows(tables, **where).pivot_table("mean", "epsilon", "model")[ALPHAS]
 
@@ -36,14 +36,14 @@ def _shares(best: pd.DataFrame) -> str:
 
 
 def _varied(tables: Tables) -> pd.DataFrame:
-    """Smallest error over M and beta, by epsilon, domain and alpha; budget of the paper."""
+    """Return the smallest error over M and beta, by epsilon, domain and alpha."""
     table = tables["objective_calibration_settings"]
     table = table[table["budget"] == "paper"]
     return table.pivot_table("mean", ["epsilon", "data"], "model", aggfunc="min")[ALPHAS]
 
 
 def _varied_best(tables: Tables) -> pd.DataFrame:
-    """Share of domains on which each alpha is best where M and beta vary; ties count for each."""
+    """Return where each alpha is best if M and beta vary; ties count for each."""
     found = _varied(tables)
     return found.le(found.min(axis=1) + 1e-12, axis=0).groupby("epsilon").mean()
 
@@ -54,7 +54,7 @@ def _varied_words(tables: Tables) -> str:
 
 
 def _bounds(tables: Tables, budget: str) -> pd.DataFrame:
-    """Mean over domains of the smallest error of O.C over beta, by epsilon and M."""
+    """Return the mean over domains of O.C's smallest error over beta, by epsilon and M."""
     table = tables["objective_calibration_settings"]
     table = table[(table["model"] == "O.C") & (table["budget"] == budget)]
     best = table.pivot_table("mean", ["epsilon", "data"], "largest_leaf", aggfunc="min")
@@ -71,7 +71,7 @@ def _bounds_words(tables: Tables) -> str:
 
 
 def _spreads(tables: Tables) -> pd.DataFrame:
-    """Worst error of O.C minus its best, over beta and over sizes, by epsilon; paper's budget."""
+    """Return O.C's worst error minus its best, over beta and over sizes, by epsilon."""
     settings = tables["objective_calibration_settings"]
     settings = settings[(settings["model"] == "O.C") & (settings["budget"] == "paper")]
     key = ["epsilon", "data"]
@@ -91,7 +91,7 @@ def _spreads_words(tables: Tables) -> str:
 
 
 def _against_forests(budget: str) -> Callable[[Tables], pd.DataFrame]:
-    """Domains on which O.C is significantly better and worse than each forest, best settings."""
+    """Count domains where O.C is significantly better, and worse, than each forest."""
 
     def of(tables: Tables) -> pd.DataFrame:
         found = _rows(tables, data="all domains", budget=budget, n_cuts=10, model="O.C")
@@ -115,7 +115,7 @@ def _forest_evidence(budget: str) -> Callable[[Tables], str]:
 
 
 def _mostly_better(budget: str) -> Callable[[Tables], str]:
-    """Whether better in more than 80% of decided cases, against each forest."""
+    """Whether O.C is better in more than 80% of decided cases, against each forest."""
 
     def verdict(tables: Tables) -> str:
         counts = _against_forests(budget)(tables).groupby("against").sum()
@@ -126,7 +126,7 @@ def _mostly_better(budget: str) -> Callable[[Tables], str]:
 
 
 def _under_strong(tables: Tables) -> str:
-    """Whether better on more domains than worse at epsilon up to 0.1, if any is decided."""
+    """Whether O.C is better on more domains than worse at epsilon up to 0.1."""
     parts = [_against_forests(budget)(tables).loc[list(STRONG)] for budget in ("paper", "parallel")]
     counts = pd.concat(parts).sum()
     if counts.sum() == 0:
@@ -135,7 +135,7 @@ def _under_strong(tables: Tables) -> str:
 
 
 def _few_trees(tables: Tables) -> pd.DataFrame:
-    """Best mean errors under strong privacy: O.C of 2 trees, and forests of 21."""
+    """Return the best mean errors under strong privacy: O.C with 2 trees, forests with 21."""
     found = _rows(tables, metric="test error", budget="paper", n_cuts=10)
     found = found[found["epsilon"].isin(STRONG)]
     two = found[(found["model"] == "O.C") & (found["n_trees"] == 2)]
@@ -146,7 +146,7 @@ def _few_trees(tables: Tables) -> pd.DataFrame:
 
 
 def _best_sizes(tables: Tables) -> pd.DataFrame:
-    """Trees and depth of each domain's best private model, all alphas, the paper's budget."""
+    """Return the trees and depth of each domain's best private model."""
     found = _rows(tables, metric="test error", budget="paper", n_cuts=10)
     found = found[found["epsilon"].notna() & found["model"].isin(ALPHAS)]
     best = found.loc[found.groupby("data")["mean"].idxmin()].set_index("data")
@@ -154,7 +154,7 @@ def _best_sizes(tables: Tables) -> pd.DataFrame:
 
 
 def _sizes_agree(tables: Tables) -> list[bool]:
-    """Whether trees and depth are not at the other end of ours, by domain."""
+    """Return whether trees and depth are roughly as published, by domain."""
     other = {d: (20, 6) if d in _SMALL else (2, 2) for d in (*_SMALL, *_BIG)}
     return [
         value != end
@@ -173,14 +173,14 @@ def _sizes_words(tables: Tables) -> str:
 
 
 def _free(tables: Tables) -> pd.Series:
-    """Mean error over domains of each alpha's best setting without noise."""
+    """Return the mean error over domains of each alpha's best noiseless setting."""
     found = _rows(tables, metric="test error", n_cuts=10, epsilon=None)
     best = found.groupby(["data", "model"])["mean"].min().unstack("model")
     return best[ALPHAS].mean()
 
 
 def _finer(tables: Tables) -> pd.DataFrame:
-    """Error of objective calibration with 10 and 50 cuts, best over epsilon, by domain."""
+    """Return O.C's error with 10 and 50 cuts, the best over epsilon, by domain."""
     found = _rows(tables, metric="test error", model="O.C", n_trees=20, depth=4)
     found = found[found["epsilon"].notna() & found["data"].isin(_FINER)]
     wide = found.pivot_table("mean", ["data", "budget", "epsilon"], "n_cuts")
@@ -200,7 +200,7 @@ def _gains(tables: Tables) -> str:
 
 
 def _banknote(tables: Tables) -> pd.DataFrame:
-    """Two thirds of the runs of O.C on banknote have at most this error."""
+    """Return the error that two thirds of O.C's runs on banknote do not exceed."""
     found = tables["objective_calibration_runs"]
     found = found[(found["data"] == "banknote") & (found["metric"] == "test error")]
     found = found[(found["model"] == "O.C") & (found["quantile"].between(0.66, 0.67))]
@@ -218,7 +218,7 @@ def _banknote_words(tables: Tables) -> str:
 
 
 def _one_over_tenth(tables: Tables) -> pd.DataFrame:
-    """Mean error over domains of alpha 1 and 0.1 at each epsilon, best settings, parallel."""
+    """Return mean errors of alpha 1 and 0.1 at each epsilon, with the parallel budget."""
     found = _rows(tables, metric="test error", budget="parallel", n_cuts=10)
     best = found.groupby([found["epsilon"].fillna(0.0), "data", "model"])["mean"].min()
     return best.unstack("model")[["alpha 1.0", "alpha 0.1"]].groupby("epsilon").mean()

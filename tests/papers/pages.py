@@ -1,4 +1,4 @@
-"""The page of each source in ``docs/papers``, from the tables alone: pictures, tables, claims."""
+"""The page of each source in ``docs/papers``, made from the tables alone."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _PRINTED_IN = {"ebm_without_privacy": " in InterpretML's README, not in the slid
 
 
 def write_pages(folder: Path) -> None:
-    """Write the page of every source, from the tables of the same folder."""
+    """Write the page of every source from the tables in the same folder."""
     for source in SOURCES:
         path = folder / f"{source.page}.md"
         path.write_text(page(source, folder), encoding="utf-8")
@@ -78,7 +78,7 @@ def _of(source: Source, path: Path) -> pd.DataFrame:
 
 
 def _picture_text(source: Source, folder: Path) -> str:
-    """Pictures whose tables are there, each with its caption."""
+    """Return the pictures whose tables exist, each with its caption."""
     parts = []
     for picture in PICTURES.get(source.page, ()):
         if all((folder / f"{name}.csv").is_file() for name in picture.tables):
@@ -93,12 +93,12 @@ def _picture_text(source: Source, folder: Path) -> str:
 
 
 def _less(lines: Iterable[str]) -> str:
-    """What was measured with less than in the source, or otherwise."""
+    """List what was measured on less than in the source, or differently."""
     return f"What differs: {'. '.join(lines)}."
 
 
 def _beside_text(studies: pd.DataFrame, folder: Path) -> str:
-    """Every printed number beside ours, then the causes of the differences."""
+    """Return every printed number next to ours, then the causes of the differences."""
     parts, causes = [], []
     for name in studies["name"]:
         path = folder / f"{name}.csv"
@@ -123,14 +123,14 @@ def _beside_text(studies: pd.DataFrame, folder: Path) -> str:
 
 
 def _named(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows with the label of their line and of their column."""
+    """Add labels for the line and column of each row."""
     epsilon = rows["epsilon"] if "epsilon" in rows else pd.Series(float("nan"), rows.index)
     line = rows["data"] + " | " + rows["model"] + varied(rows)
     return rows.assign(line=line, at=epsilon.map(lambda e: "no ε" if pd.isna(e) else f"ε {e:g}"))
 
 
 def _grid(rows: pd.DataFrame) -> str:
-    """Markdown: a line per data and model, a column per epsilon."""
+    """Return a Markdown table: a row per data set and model, a column per epsilon."""
     columns = list(dict.fromkeys(rows["at"]))
     columns.sort(key=lambda c: float("inf") if c == "no ε" else float(c[2:]))
     lines = [f"| data | model | {' | '.join(columns)} | repeats |"]
@@ -152,7 +152,7 @@ def _short(value: float) -> str:
 
 
 def _cause_lines(rows: pd.DataFrame) -> list[str]:
-    """A line per cause, with the settings it belongs to."""
+    """Return a line per cause, with the settings to which it applies."""
     lines = []
     for cause, part in rows[rows["cause"].notna()].groupby("cause", sort=False):
         groups = part.groupby("line", sort=False)["at"].agg(", ".join)
@@ -183,7 +183,7 @@ def _study_text(row: Mapping[Hashable, str], folder: Path) -> str:
 
 
 def _seconds(table: pd.DataFrame) -> str:
-    """CPU time of a fit, where the table keeps it."""
+    """Return the CPU time of a fit, if the table has it."""
     if "cpu_s" not in table or not (table["cpu_s"] > 0).any():
         return ""
     seconds = table.loc[table["cpu_s"] > 0, "cpu_s"]

@@ -1,4 +1,4 @@
-"""Panels of the pictures of the pages, and lines over epsilon in them."""
+"""Panels for the pictures of the pages, and curves against epsilon in them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NO_EPSILON = 32.0
 
 
 def panels(count: int, across: int = 3) -> tuple[Figure, list[Any]]:
-    """A figure with so many panels, and they."""
+    """Return a figure and its panels."""
     across = min(across, count)
     down = -(-count // across)
     figure = Figure(figsize=(3.1 * across, 2.3 * down + 0.6), layout="constrained")
@@ -25,7 +25,7 @@ def panels(count: int, across: int = 3) -> tuple[Figure, list[Any]]:
 
 
 def lines(ax: Any, table: pd.DataFrame, models: Sequence[str], ends: float = 2.0) -> None:
-    """Our means over epsilon as lines; published means as hollow marks with their deviations."""
+    """Draw our means against epsilon as lines, and published means as hollow marks."""
     for place, model in enumerate(models):
         rows = table[table["model"] == model].sort_values("epsilon", na_position="last")
         if rows.empty:
@@ -46,7 +46,7 @@ def lines(ax: Any, table: pd.DataFrame, models: Sequence[str], ends: float = 2.0
 
 
 def keyed(figure: Figure, ax: Any) -> Figure:
-    """One key for all panels, with what the hollow marks are."""
+    """Add one legend for all panels that also explains the hollow marks."""
     ax.plot([], [], "o", mfc="none", color="gray", label=PUBLISHED_LABEL)
     figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return figure

@@ -1,4 +1,4 @@
-"""Studies of the deep comparator of Harder, Bauer and Park, AAAI 2020."""
+"""Studies of the network to which Harder, Bauer and Park, AAAI 2020, compare."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Explained:
-    """A fitted model on the test images.
+    """A fitted model's results on the test images.
 
     Attributes
     ----------
@@ -42,14 +42,14 @@ class Explained:
 
 
 def digit_cells(fast: bool) -> list[Cell]:
-    """One cell per privacy level, which fits both models twice."""
+    """Return a cell per privacy level; each fits both models twice."""
     return [
         {"data": "digits", "epsilon": e} for e in ((None, 2.0) if fast else (None, 0.5, 2.0, 8.0))
     ]
 
 
 def image_cells(fast: bool) -> list[Cell]:
-    """Cells of minutes, so none where time is short but one on digits."""
+    """Return cells of minutes; a fast run has only one, on digits."""
     if fast:
         return [{"data": "digits", "epsilon": 2.0}]
     pairs = [("mnist", None), ("mnist", 2.0), ("mnist", 0.5)]
@@ -58,7 +58,7 @@ def image_cells(fast: bool) -> list[Cell]:
 
 
 def measure(data: str, epsilon: float | None) -> list[Row]:
-    """Accuracy of both models, and how far their explanations agree with others."""
+    """Measure the accuracy of both models, and how well their explanations agree."""
     fits = {model: [_fit(data, model, epsilon, n) for n in (0, 1)] for model in (CNN, OUR_MODEL)}
     rows = []
     for model, (one, other) in fits.items():
@@ -83,9 +83,9 @@ def measure(data: str, epsilon: float | None) -> list[Row]:
 
 
 def _across(data: str, epsilon: float | None, deep: Explained, linear: Explained) -> list[Row]:
-    """Agreement of the exact explanation with that of the network, for the same and other images.
+    """Return the agreement of exact and network explanations, on same and other images.
 
-    Other images show what agrees because all explanations of these data look alike.
+    Other images show how much agrees just because all explanations of these data look alike.
     """
     common = {"data": data, "model": OUR_MODEL, "epsilon": epsilon, "repeat": 0}
     rows = []
@@ -104,7 +104,7 @@ def _cosine(a: Floats, b: Floats) -> float:
 
 
 def _networks() -> Any:
-    """What the notebook fits and explains its networks with, which needs the extra ``deep``."""
+    """Import the notebook's functions for networks, which need the extra ``deep``."""
     if str(_NOTEBOOKS) not in sys.path:
         sys.path.append(str(_NOTEBOOKS))
     import deep_comparator
@@ -116,7 +116,7 @@ def _networks() -> Any:
 
 @lru_cache(maxsize=8)
 def _fit(data: str, model: str, epsilon: float | None, place: int) -> Explained:
-    """Fit number `place`: with a start, batches and noise of its own."""
+    """Make fit number `place`, with its own start, batches and noise."""
     return (_deep if model == CNN else _linear)(data, epsilon, place)
 
 
@@ -128,7 +128,7 @@ def _labels(data: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 def _training(data: str, epsilon: float | None) -> Any:
-    """Rates were chosen on held-out training images of digits and MNIST at epsilon 2."""
+    """Return the training settings; rates were chosen on held-out images at epsilon 2."""
     networks = _networks()
     if data == "digits":
         if epsilon is None:

@@ -50,12 +50,12 @@ _FOLDS = (
 
 
 def _names() -> list[str]:
-    """Data sets of the studies: also those that need a file, where it is."""
+    """Return the data sets of the studies, with those whose file is present."""
     return [*DATA, *(name for name in FROM_FILES if is_here(name))]
 
 
 def _model(data: Dataset, epsilon: float | None, name: str = "DPBoost", **settings: Any) -> Any:
-    """One of the paper's models; NP, the twin without noise, where epsilon is None."""
+    """Return one of the paper's models; NP, without noise, if epsilon is None."""
     if has_classes(data):
         settings = {"loss": "square"} | settings
     make = DPBoostClassifier if has_classes(data) else DPBoostRegressor
@@ -70,7 +70,7 @@ def _model(data: Dataset, epsilon: float | None, name: str = "DPBoost", **settin
 
 
 def _chosen_folds(data: Dataset, fast: bool) -> list[Any]:
-    """All folds, in a fast run one."""
+    """Return all folds, or one in a fast run."""
     return list(folds(data, N_FOLDS))[: 1 if fast else None]
 
 
@@ -129,7 +129,7 @@ def _size_cells(fast: bool) -> list[Cell]:
 
 
 def _measure_sizes(name: str, epsilon: float, n_trees: int, fast: bool) -> list[Row]:
-    """Error of one ensemble of fewer trees than 50."""
+    """Measure the error of one ensemble of fewer than 50 trees."""
     data, rows = table(name, fast), []
     settings = {"n_trees": n_trees, "trees_per_ensemble": n_trees}
     for model_name in VARIANTS:
@@ -160,7 +160,7 @@ def _convergence_cells(fast: bool) -> list[Cell]:
 def _measure_convergence(
     name: str, model: str, trees_per_ensemble: int, n_trees: int, fast: bool
 ) -> list[Row]:
-    """Error after each ensemble of one fit per fold; epsilon is 5 for each ensemble."""
+    """Measure the error after each ensemble of one fit per fold, each with epsilon 5."""
     data, rows = table(name, fast), []
     n_trees -= n_trees % trees_per_ensemble
     epsilon = None if model == "NP" else 5.0 * (n_trees // trees_per_ensemble)
@@ -197,9 +197,9 @@ def _effect_cells(fast: bool) -> list[Cell]:
 
 
 def _measure_effects(name: str, epsilon: float, n_trees: int, fast: bool) -> list[Row]:
-    """Error with and without either, and the share of records that filtering drops.
+    """Measure the error with and without each technique, and the proportion filtered.
 
-    Two hundred trees are four ensembles with epsilon each. The share is a diagnostic of public
+    Two hundred trees are four ensembles, each with epsilon. The proportion is a diagnostic of public
     data: no private fit shows it.
     """
     data, rows = table(name, fast), []
@@ -217,7 +217,7 @@ def _measure_effects(name: str, epsilon: float, n_trees: int, fast: bool) -> lis
 
 
 def _share_filtered(model: Any, data: Dataset, train: Any) -> float:
-    """Share of records beyond the bound on gradients, weighted with who is asked in each tree."""
+    """Return the proportion of records beyond the gradient bound, weighted by tree."""
     target = data.schema.target
     if has_classes(data):
         y, unit, offset = np.where(positive(data), 1.0, -1.0)[train], 2.0, 0.0

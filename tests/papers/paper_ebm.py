@@ -38,7 +38,7 @@ add_to_tables()
 
 
 def names(fast: bool) -> list[str]:
-    """Data sets of the tables: also those that need a file, where it is."""
+    """Return the data sets of the tables, with those whose file is present."""
     return [*DATA, *(name for name in FROM_FILES if not fast and is_here(name))]
 
 
@@ -93,7 +93,7 @@ WITH_TWIN = ("DPBoost", "linear, prepared")
 
 
 def estimator(model: str, schema: Schema, epsilon: float | None) -> Any:
-    """Unfitted model of the tables; without epsilon the one without privacy."""
+    """Return an unfitted model of the tables; the non-private one if epsilon is None."""
     if model in NOT_PRIVATE:
         return NOT_PRIVATE[model](schema, Budget(1.0, DELTA))
     made = PRIVATE[model](schema, Budget(epsilon or 1.0, DELTA))
@@ -105,12 +105,12 @@ def estimator(model: str, schema: Schema, epsilon: float | None) -> Any:
 
 @cache
 def loaded(data: str) -> Dataset:
-    """A data set, read once per process."""
+    """Load a data set, once per process."""
     return TABLES[data].load()
 
 
 def measure(data: str, model: str, epsilon: float | None, n_splits: int) -> list[Row]:
-    """Score of a model on the test parts of random splits."""
+    """Score a model on the test parts of random splits."""
     dataset = loaded(data)
     schema = dataset.schema
     setting = {"data": data, "model": model, "metric": metric(schema), "epsilon": epsilon}
@@ -121,7 +121,7 @@ def measure(data: str, model: str, epsilon: float | None, n_splits: int) -> list
 
 
 def scored(model: Any, dataset: Dataset, split: Sequence[Any]) -> Row:
-    """Value and CPU seconds of a fit on the train part, scored on the test part of a split."""
+    """Return the score and CPU seconds of a fit on one split."""
     train, test = split
     X, y = dataset.X.iloc[train], dataset.y.iloc[train]
     start = time.process_time()
@@ -132,7 +132,7 @@ def scored(model: Any, dataset: Dataset, split: Sequence[Any]) -> Row:
 
 
 def table_cells(fast: bool) -> list[Cell]:
-    """One cell per data set, model and epsilon."""
+    """Return a cell per data set, model and epsilon."""
     return [
         {"data": data, "model": model, "epsilon": epsilon}
         | {"n_splits": (2 if epsilon else 1) if fast else N_SPLITS}
@@ -151,7 +151,7 @@ def _settings(fast: bool) -> Iterator[tuple[str, tuple[float | None, ...]]]:
 
 
 def published_rows(model_of: Callable[[str, bool], str | None]) -> list[Row]:
-    """Published figures of the models that the function has a name for.
+    """Return the published figures of the named models.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ LEAST_SD = 0.0005
 
 
 def measure_noise(data: str, epsilon: float) -> list[Row]:
-    """Noise on one leaf's sum times the learning rate: of our fit, and by the paper's formula."""
+    """Measure the noise of one step on a leaf: in our fit, and by the paper's formula."""
     dataset = loaded(data)
     target = dataset.schema.target
     assert isinstance(target, Range)
@@ -207,7 +207,7 @@ def measure_noise(data: str, epsilon: float) -> list[Row]:
 
 
 def noise_cells(fast: bool) -> list[Cell]:
-    """One cell per regression and epsilon."""
+    """Return a cell per regression and epsilon."""
     epsilons = FAST_EPSILONS if fast else EPSILONS
     return [{"data": d, "epsilon": e} for d in ("california", "wine") for e in epsilons]
 

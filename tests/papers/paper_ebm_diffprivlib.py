@@ -1,7 +1,7 @@
-"""The linear models of tables 2 and 3 of Nori et al., as published and prepared, by diffprivlib.
+"""Linear models of tables 2 and 3 of Nori et al., fitted with diffprivlib.
 
-diffprivlib needs a scikit-learn that we do not, so it has an environment of its own, which
-`make papers` tries to make; the study is left out where that fails.
+diffprivlib needs an older scikit-learn than ours, so it has an environment of its own, which
+`make papers` tries to make; if that fails, the study is left out.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ PENALTY = {"as published": 1.0, "prepared": 0.01}
 
 
 def interpreter() -> Path:
-    """Python of the environment with diffprivlib."""
+    """Return the Python of the environment with diffprivlib."""
     default = Path(__file__).parents[2] / ".venv-peers" / "bin" / "python"
     return Path(os.environ.get("DPEXPLAIN_PEERS", default))
 
 
 def missing() -> str:
-    """What is missing, in words."""
+    """Describe what is missing."""
     if interpreter().is_file():
         return ""
     return f"diffprivlib in an environment of its own ({interpreter()}, made by make papers)"
@@ -49,7 +49,7 @@ def missing() -> str:
 
 @dataclass(frozen=True)
 class Encoded:
-    """Features as columns of numbers, with the public bounds of each.
+    """Features as numeric columns, with the public bounds of each.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class Encoded:
 
 
 def encoded(X: pd.DataFrame, schema: Schema, *, scaled: bool) -> Encoded:
-    """One column per number, one per declared category.
+    """Encode each number as a column, and each declared category as a column.
 
     Numbers are clipped to their public bounds and, if `scaled`, mapped to [0, 1] by them; a
     missing number is at the lower bound, a missing category a category of its own.
@@ -93,7 +93,7 @@ def encoded(X: pd.DataFrame, schema: Schema, *, scaled: bool) -> Encoded:
 
 
 def measure(data: str, preparation: str, epsilons: str, n_splits: int) -> list[Row]:
-    """Scores of all epsilons, from one call of the other environment."""
+    """Measure the scores at all epsilons in one call of the other environment."""
     dataset = loaded(data)
     scaled = preparation == "prepared"
     rows = encoded(dataset.X, dataset.schema, scaled=scaled)
@@ -111,7 +111,7 @@ def measure(data: str, preparation: str, epsilons: str, n_splits: int) -> list[R
 def packed(
     dataset: Dataset, rows: Encoded, n_splits: int, *, scaled: bool = False
 ) -> tuple[dict[str, NDArray], Row]:
-    """Arrays and settings of a call of the other environment; it needs epsilons and C too."""
+    """Return arrays and settings for a call of the other environment."""
     target = dataset.schema.target
     settings: Row = {"n_splits": n_splits, "norm": rows.norm}
     settings["classes"] = isinstance(target, Classes)
@@ -127,7 +127,7 @@ def packed(
 
 
 def _target(y: pd.Series, target: Range, *, scaled: bool) -> tuple[NDArray[np.float64], Row]:
-    """Target as the regression sees it, its bounds, and what its errors are multiplied by."""
+    """Return the target for the regression, its bounds, and the scale of its errors."""
     values = y.clip(target.low, target.high).to_numpy(float)
     if not scaled:
         return values, {"target_bounds": (target.low, target.high), "target_scale": 1.0}
@@ -137,7 +137,7 @@ def _target(y: pd.Series, target: Range, *, scaled: bool) -> tuple[NDArray[np.fl
 
 
 def elsewhere(arrays: dict[str, NDArray], settings: Row) -> list[Row]:
-    """Rows of the fits of diffprivlib, one per epsilon and split."""
+    """Return the rows of diffprivlib's fits, one per epsilon and split."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "data.npz"
         np.savez(path, **arrays)
@@ -150,7 +150,7 @@ def elsewhere(arrays: dict[str, NDArray], settings: Row) -> list[Row]:
 
 
 def cells(fast: bool) -> list[Cell]:
-    """One cell per data set and preparation, since each starts another Python."""
+    """Return a cell per data set and preparation, since each starts another Python."""
     epsilons = " ".join(f"{e:g}" for e in (FAST_EPSILONS if fast else EPSILONS))
     return [
         {"data": data, "preparation": preparation, "epsilons": epsilons}

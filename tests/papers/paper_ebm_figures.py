@@ -36,7 +36,7 @@ EACH_WAY = 24
 
 
 def grid(feature: Numeric) -> Values:
-    """Public points between the bounds of a feature: half linear, half geometric."""
+    """Return public points between a feature's bounds: half linear, half geometric."""
     width = feature.high - feature.low
     shares = np.r_[np.linspace(0.0, 1.0, EACH_WAY), np.geomspace(1e-4, 1.0, EACH_WAY)]
     points = feature.low + width * shares
@@ -46,7 +46,7 @@ def grid(feature: Numeric) -> Values:
 
 
 def at(term: ShapeFunction, values: Values, points: Values) -> Values:
-    """Values per bin of a term at points of its feature."""
+    """Return a term's values per bin at points of its feature."""
     assert term.bin_edges is not None
     place = np.searchsorted(term.bin_edges, points, side="right") - 1
     return np.asarray(values)[np.clip(place, 0, len(term.bin_edges) - 2)]
@@ -57,7 +57,7 @@ def at(term: ShapeFunction, values: Values, points: Values) -> Values:
 
 @cache
 def clinic() -> SimulatedDataset:
-    """The simulated patients, the same in every process."""
+    """Simulate the patients, identical in every process."""
     return make_additive("clinical", N_PATIENTS, random_state=0)
 
 
@@ -68,7 +68,7 @@ class _Data(Protocol):
 
 
 def measure(data: str, model: str, epsilon: float | None) -> list[Row]:
-    """Score, lower and upper end of each curve of a model at the points of its grid."""
+    """Measure score, lower and upper end of each curve of a model on its grid."""
     table: _Data = clinic() if data == "clinical" else loaded(data)
     names = ["age"] if data == "clinical" else _numeric(table.schema)
     start = time.process_time()
@@ -118,7 +118,7 @@ def _single(table: _Data, seed: int) -> GlobalExplanation:
 def _bagged(
     bags: Sequence[GlobalExplanation], points: dict[str, Values]
 ) -> dict[str, dict[str, Values]]:
-    """Mean of the bags, and one standard deviation between them to either side."""
+    """Return the mean over bags, and one standard deviation to either side."""
     found = {}
     for name, where in points.items():
         curves = np.array([at(bag[name], bag[name].contribution, where) for bag in bags])
@@ -137,7 +137,7 @@ def _with_band(term: ShapeFunction, points: Values) -> dict[str, Values]:
 
 
 def measure_travel(epsilon: float, n_fits: int) -> list[Row]:
-    """How far each private curve of adult goes up and down in all, over fits."""
+    """Measure the total variation of each private curve of adult over fits."""
     table, rows = loaded("adult"), []
     for repeat in range(n_fits):
         start = time.process_time()
@@ -153,7 +153,7 @@ def measure_travel(epsilon: float, n_fits: int) -> list[Row]:
 
 
 def travel_cells(fast: bool) -> list[Cell]:
-    """One cell per epsilon."""
+    """Return a cell per epsilon."""
     return [{"epsilon": e, "n_fits": 1 if fast else N_FITS} for e in (*EPSILONS, NO_NOISE)]
 
 
@@ -161,7 +161,7 @@ def travel_cells(fast: bool) -> list[Cell]:
 
 
 def wide(study: Study, rows: Sequence[Row]) -> pd.DataFrame:
-    """One row per point of a curve: score, lower and upper end, and whether it may leave."""
+    """Return a row per point of a curve: score, ends of the band, and whether it is private."""
     table = pd.DataFrame(rows)
     keys = ["data", "model", "epsilon", "feature", "x"]
     table = table.pivot_table("value", keys, "metric", dropna=False, sort=False, observed=True)
@@ -176,12 +176,12 @@ def _cells(data: str, extra: Sequence[str], models: Sequence[str]) -> list[Cell]
 
 
 def adult_cells(fast: bool) -> list[Cell]:
-    """One cell per model and epsilon."""
+    """Return a cell per model and epsilon."""
     return _cells("adult", (SINGLE,) if fast else (BAGGED, SINGLE), PRIVATE)
 
 
 def clinical_cells(fast: bool) -> list[Cell]:
-    """One cell per model and epsilon."""
+    """Return a cell per model and epsilon."""
     return _cells("clinical", (TRUTH, SINGLE if fast else BAGGED), PRIVATE)
 
 

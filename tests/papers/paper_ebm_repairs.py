@@ -1,4 +1,4 @@
-"""Figures 4 and 6 of Nori et al.: curves made monotone, and how AUROC varies between splits."""
+"""Figures 4 and 6 of Nori et al.: monotone curves, and the spread of AUROC over splits."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TERM = "age"
 
 
 def isotonic_cells(fast: bool) -> list[Cell]:
-    """One cell per epsilon."""
+    """Return a cell per epsilon."""
     return [
         {"epsilon": e, "n_fits": 2 if fast else N_FITS}
         for e in (EPSILONS[1:2] if fast else EPSILONS)
@@ -36,7 +36,7 @@ def isotonic_cells(fast: bool) -> list[Cell]:
 
 
 def measure_isotonic(epsilon: float, n_fits: int) -> list[Row]:
-    """Falls of the private curve of age, and its distance to the truth, before and after."""
+    """Measure decreases of the private age curve and its error, before and after repair."""
     patients = clinic()
     feature = patients.schema.features[TERM]
     assert isinstance(feature, Numeric)
@@ -78,7 +78,7 @@ _SPLITS = {"random predictions": 1000, "diffprivlib, as published": 100, GDP: 50
 
 
 def spread_cells(fast: bool) -> list[Cell]:
-    """One cell per model."""
+    """Return a cell per model."""
     return [
         {"model": model, "epsilon": SPREAD_EPSILONS.get(model), "n_splits": 10 if fast else n}
         for model, n in _SPLITS.items()
@@ -86,7 +86,7 @@ def spread_cells(fast: bool) -> list[Cell]:
 
 
 def measure_spread(model: str, epsilon: float | None, n_splits: int) -> list[Row]:
-    """Mean, deviation and quantiles of AUROC on the test parts of many splits."""
+    """Measure mean, deviation and quantiles of AUROC on the test parts of many splits."""
     data = loaded(SPREAD_DATA)
     assert isinstance(data.schema.target, Classes)
     y = (data.y == data.schema.target.labels[1]).to_numpy()

@@ -1,4 +1,4 @@
-"""A simplified DP-EBM as it is taught, beside the full algorithm. Its models are NOT PRIVATE."""
+"""A simplified DP-EBM for teaching, next to the full algorithm. It is NOT PRIVATE."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def measure(
     n_splits: int,
     epsilon: float = EPSILON,
 ) -> list[Row]:
-    """AUROC and, of the teaching variants, the epsilon of all their releases."""
+    """Measure AUROC and, for the teaching variants, the epsilon of all their releases."""
     dataset = loaded(data)
     setting = {"data": data, "model": model, "epsilon": epsilon}
     setting |= {"learning_rate": learning_rate, "max_rounds": max_rounds}
@@ -73,7 +73,7 @@ def _taught(model: NotPrivateTeachingEBM, dataset: Dataset, split: Sequence[Any]
 
 
 def cells(fast: bool) -> list[Cell]:
-    """One cell per data set, model and way to step."""
+    """Return a cell per data set, model and kind of step."""
     steps = [(TAUGHT, *way) for way in STEPS[: 1 if fast else None]] + [(COMPOSED, *STEPS[0])]
     models = [*steps, *((name, None, None) for name in FULL)]
     names = ("model", "learning_rate", "max_rounds", "n_splits")

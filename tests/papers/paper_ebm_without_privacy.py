@@ -1,4 +1,4 @@
-"""Models without privacy, as InterpretML's table has them: how good additive models are at all."""
+"""Non-private models, as in InterpretML's table: how good can additive models be?"""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PEER_DATA = ("breast cancer", "telco")  # minutes of adult are saved
 
 
 def measure(data: str, model: str, n_splits: int) -> list[Row]:
-    """AUROC of a model on a quarter of the rows."""
+    """Measure the AUROC of a model on a quarter of the rows."""
     X, y, schema = _table(data)
     X = filled(X, schema) if model != "EBM" else X
     halves = StratifiedShuffleSplit(n_splits, test_size=0.25, random_state=SEED).split(X, y)
@@ -49,7 +49,7 @@ def measure(data: str, model: str, n_splits: int) -> list[Row]:
 
 
 def _table(data: str) -> tuple[pd.DataFrame, np.ndarray, Schema]:
-    """Features, whether a row is of the second class, and a schema with classes 0 and 1."""
+    """Return features, whether a row is in the second class, and a schema."""
     if data == "breast cancer":
         from sklearn.datasets import load_breast_cancer
 
@@ -62,7 +62,7 @@ def _table(data: str) -> tuple[pd.DataFrame, np.ndarray, Schema]:
 
 
 def _observed(X: pd.DataFrame) -> Schema:
-    """Bounds read from the data: nothing here is private."""
+    """Return bounds read from the data: nothing here is private."""
     bounds = {name: Numeric(float(X[name].min()), float(X[name].max())) for name in X}
     return Schema(bounds, target=Classes([0, 1]))
 
@@ -95,7 +95,7 @@ MODELS: dict[str, Callable[[Schema], Any]] = {
 
 
 def cells(fast: bool) -> list[Cell]:
-    """One cell per data set and model; InterpretML's where it is installed."""
+    """Return a cell per data set and model; InterpretML's only if it is installed."""
     has_peer = importlib.util.find_spec("interpret") is not None
     return [
         {"data": data, "model": model, "n_splits": 1 if fast else N_SPLITS}

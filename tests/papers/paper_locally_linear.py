@@ -53,7 +53,7 @@ def _ours(data: str, epsilon: float | None, **other: Any) -> Cell:
 
 
 def _small_cells() -> list[Cell]:
-    """Digits instead of large images, where time is short."""
+    """Return cells on digits instead of large images, for a fast run."""
     small = {"n_basis": 40, "n_filters": 10, "n_epochs": _PAPER_EPOCHS}
     cells = [setting_of("digits", e, **small) for e in (0.5, 2.0, None)]
     cells += [without("digits", e, **small | {"n_basis": None}) for e in (0.5, 2.0, None)]
@@ -63,7 +63,7 @@ def _small_cells() -> list[Cell]:
 
 
 def _grid_cells(data: str, epsilons: tuple[float, ...], fast: bool) -> list[Cell]:
-    """The grids of a figure with few epochs, and our recipe."""
+    """Return the grids of a figure with few epochs, and our recipe."""
     if fast:
         return _small_cells()
     cells = [setting_of(data, e) for e in _GRID]
@@ -75,12 +75,12 @@ def _grid_cells(data: str, epsilons: tuple[float, ...], fast: bool) -> list[Cell
 
 
 def _repeated(cells: Sequence[Cell]) -> list[Cell]:
-    """A cell per fit: all settings once, then all again, as long as there is time."""
+    """Return a cell per fit: all settings once, then all again, as time allows."""
     return [{**cell, "repeat": repeat} for repeat in range(N_FITS) for cell in cells]
 
 
 def published_cells(fast: bool) -> list[Cell]:
-    """The settings with a published number; minutes each."""
+    """Return the settings with a published number; each takes minutes."""
     if fast:
         return _small_cells()[:1]
     pairs = [(data, e) for data in ("mnist", "fashion_mnist") for e in (2.0, 0.5)]
@@ -88,7 +88,7 @@ def published_cells(fast: bool) -> list[Cell]:
 
 
 def measure_images(**cell: Any) -> list[Row]:
-    """Accuracy of one fit on the test images; its start depends on its number."""
+    """Measure the accuracy of one fit on the test images; its number seeds its start."""
     model, pictures, seconds = fitted_images(**cell)
     accuracy = float(model.score(pictures.X_test, pictures.y_test))
     setting = {name: cell[name] for name in ("data", "model", "epsilon")} | cell
@@ -96,7 +96,7 @@ def measure_images(**cell: Any) -> list[Row]:
 
 
 def _first(cell: Cell) -> Row:
-    """The number of a fit; cells of a fast run have none."""
+    """Return the number of a fit; cells of a fast run have none."""
     return {"repeat": cell.get("repeat", 0)}
 
 
@@ -110,7 +110,7 @@ def fitted_images(
     n_epochs: int,
     repeat: int = 0,
 ) -> tuple[Any, Images, float]:
-    """A fitted model, the images and the CPU seconds of the fit."""
+    """Return a fitted model, the images and the CPU seconds of the fit."""
     pictures = images(data)
     settings = {
         **pictures.settings,
@@ -169,7 +169,7 @@ _N_WEIGHTED = 10
 
 @lru_cache(maxsize=1)
 def clinical() -> tuple[str, pd.DataFrame, pd.Series, Schema]:
-    """Cardiotocograms where they are on this machine, simulated readmissions otherwise."""
+    """Load cardiotocograms if they are on this machine, or simulate readmissions."""
     folder = os.environ.get("DPEXPLAIN_DATA")
     path = Path(folder or ".") / "cardiotocography" / "cardiotocography.csv"
     if folder and path.is_file():
@@ -184,13 +184,13 @@ def clinical() -> tuple[str, pd.DataFrame, pd.Series, Schema]:
 
 
 def table_cells(fast: bool) -> list[Cell]:
-    """One cell per privacy level and split."""
+    """Return a cell per privacy level and split."""
     epsilons = (2.0, None) if fast else (0.5, 1.0, 2.0, 4.0, None)
     return [{"epsilon": e, "split": s} for s in range(2 if fast else _N_SPLITS) for e in epsilons]
 
 
 def measure_table(epsilon: float | None, split: int) -> list[Row]:
-    """Accuracy; of the first split filters, their noise, weightings and contributions too."""
+    """Measure accuracy; on the first split, also filters, noise and contributions."""
     name, X, y, schema = clinical()
     X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.2, random_state=split)
     settings: dict[str, Any] = {"schema": schema, "n_filters": _N_TABLE_FILTERS}
@@ -216,7 +216,7 @@ def measure_table(epsilon: float | None, split: int) -> list[Row]:
 
 
 def _filter_rows(model: Any, common: Row) -> list[Row]:
-    """Weights of single filters (figure 6), and the deviation of their noise."""
+    """Return the weights of single filters (figure 6), and the deviation of their noise."""
     bank = model.explain_global()
     rows = []
     for k, m, d in np.ndindex(*bank.filters.shape):
@@ -229,7 +229,7 @@ def _filter_rows(model: Any, common: Row) -> list[Row]:
 
 
 def _record_rows(model: Any, common: Row, X_test: pd.DataFrame, y_test: pd.Series) -> list[Row]:
-    """Shares of the filters for records of each class (figure 7), contributions of the first."""
+    """Return weightings for records of each class (figure 7), and one's contributions."""
     rows = []
     bank = model.explain_global()
     for k, label in enumerate(bank.classes):

@@ -1,4 +1,4 @@
-"""Figures 7 and 10 of Harder et al.: maps of a clinical table beside a network's gradients."""
+"""Figures 7 and 10 of Harder et al.: maps of a table next to a network's gradients."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Values = NDArray[np.float64]
 
 
 def mean_gradients(network: Any, inputs: Values) -> Values:
-    """Integrated gradients of the scores, not multiplied by the inputs; the path starts at zero.
+    """Return integrated gradients from zero, not multiplied by the inputs.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def mean_gradients(network: Any, inputs: Values) -> Values:
 
 
 def _gradients(network: Any, inputs: Values) -> Values:
-    """Gradients of the scores, back through the rectified layers."""
+    """Return gradients of the scores, propagated back through the ReLU layers."""
     values, open_units = inputs, []
     for weights, biases in zip(network.coefs_[:-1], network.intercepts_[:-1], strict=True):
         values = values @ weights + biases
@@ -67,7 +67,7 @@ def _gradients(network: Any, inputs: Values) -> Values:
 
 
 def _of_class(maps: Values, classes: NDArray[np.intp]) -> Values:
-    """The map of each record's class, less the mean over classes, which no probability shows."""
+    """Return the map of each record's class minus the mean over classes."""
     if maps.shape[1] == 1:  # two classes have one score
         maps = np.concatenate([-maps, maps], axis=1)
     return np.asarray((maps - maps.mean(axis=1, keepdims=True))[np.arange(len(maps)), classes])
@@ -78,7 +78,7 @@ def _unit(maps: Values) -> Values:
 
 
 def _alike(maps: Values, classes: NDArray[np.intp]) -> float:
-    """Mean cosine between the maps of two records of one class, over pairs and classes."""
+    """Return the mean cosine between maps of two records of the same class."""
     found = []
     for k in np.unique(classes):
         units = _unit(maps[classes == k])
@@ -88,18 +88,18 @@ def _alike(maps: Values, classes: NDArray[np.intp]) -> float:
 
 
 def _sparse(maps: Values) -> float:
-    """Mean share of the absolute weights that the largest have."""
+    """Return the mean proportion of absolute weight held by the largest weights."""
     sizes = -np.sort(-np.abs(maps), axis=1)
     return float((sizes[:, :N_LARGEST].sum(axis=1) / sizes.sum(axis=1)).mean())
 
 
 def cells(fast: bool) -> list[Cell]:
-    """One cell per split."""
+    """Return a cell per split."""
     return [{"split": split} for split in range(1 if fast else N_SPLITS)]
 
 
 def measure(split: int) -> list[Row]:
-    """Likeness and sparsity of the maps of test records, of a network and of ours."""
+    """Measure similarity and sparsity of test records' maps, for a network and our model."""
     name, X, y, schema = clinical()
     parts = train_test_split(X, y, test_size=0.2, random_state=split, stratify=y)
     X_train, X_test, y_train, y_test = parts
@@ -139,7 +139,7 @@ def measure(split: int) -> list[Row]:
 
 
 def _fitted(epsilon: float | None, schema: Any, X: Any, y: Any, seed: int) -> tuple[Any, float]:
-    """A locally linear model of two maps per class, and its CPU seconds."""
+    """Return a locally linear model with two maps per class, and its CPU seconds."""
     start = time.process_time()
     if epsilon is None:
         model: Any = LocallyLinearClassifier(schema=schema, n_filters=2, random_state=seed)

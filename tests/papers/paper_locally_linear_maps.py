@@ -1,4 +1,4 @@
-"""Figure 6 of Harder et al.: accuracy on a clinical table over epsilon and maps per class."""
+"""Figure 6 of Harder et al.: accuracy on a table by epsilon and maps per class."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ N_MAPS = (1, 2, 3, 5, 8)
 
 
 def cells(fast: bool) -> list[Cell]:
-    """One cell per privacy level and number of maps."""
+    """Return a cell per privacy level and number of maps."""
     pairs = [(1.5, 1), (1.5, 3)] if fast else product(EPSILONS, N_MAPS)
     pairs = [*pairs, (None, None)]  # the network
     return [{"epsilon": e, "n_filters": m, "n_splits": 2 if fast else N_SPLITS} for e, m in pairs]
 
 
 def measure(epsilon: float | None, n_filters: int | None, n_splits: int) -> list[Row]:
-    """Accuracy on the test part of random splits; of the network where there are no filters."""
+    """Measure accuracy on the test parts of random splits; without filters, the network's."""
     name, X, y, schema = clinical()
     model_name = OUR_MODEL if n_filters else NETWORK
     setting = {"data": name, "model": model_name, "epsilon": epsilon, "n_filters": n_filters}

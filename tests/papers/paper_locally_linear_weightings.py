@@ -1,4 +1,4 @@
-"""Figures 2, 3 and 9 of Harder et al. as numbers: how filters are weighted, and how they look."""
+"""Figures 2, 3 and 9 of Harder et al. as numbers: weightings and looks of filters."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Values = NDArray[np.float64]
 
 
 def cells(fast: bool) -> list[Cell]:
-    """One cell per fit: the default, without projection, with a weaker guarantee, and without."""
+    """Return a cell per fit: default, unprojected, weaker guarantee, and non-private."""
     if fast:
         small = {"n_basis": 40, "n_filters": 5}
         return [{**setting_of("digits", 2.0, **small), "repeat": 0}]
@@ -36,7 +36,7 @@ def cells(fast: bool) -> list[Cell]:
 
 
 def measure(**cell: Any) -> list[Row]:
-    """Weight of the top filter of the predicted class, its look, and the weighted filter's."""
+    """Measure the top filter's weight, its smoothness, and the weighted filter's."""
     model, pictures, seconds = fitted_images(**cell)
     X = pictures.X_test[:N_EXPLAINED]
     bank, found = model.explain_global(), model.explain_local(X, samples_public=True)
@@ -62,7 +62,7 @@ def _cosines(a: Values, b: Values) -> Values:
 
 
 def _smoothness(filters: Values, side: int) -> float:
-    """Mean correlation of a pixel with the one to its right and the one below."""
+    """Return the mean correlation of a pixel with the one to its right and the one below."""
     images = filters.reshape(-1, side, side)
     pairs = ((images[:, :, 1:], images[:, :, :-1]), (images[:, 1:], images[:, :-1]))
     flat = [(a.reshape(len(a), -1), b.reshape(len(b), -1)) for a, b in pairs]

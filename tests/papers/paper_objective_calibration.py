@@ -66,7 +66,7 @@ _PROTOCOL = (
 
 
 def _model(data: Dataset, name: str, budget: str, epsilon: float | None, **settings: Any) -> Any:
-    """A boosted ensemble or a forest; the twin without noise where epsilon is None."""
+    """Return a boosted ensemble or a forest; without noise if epsilon is None."""
     if name in FORESTS:
         settings.pop("n_trees")
         leaves = {"leaf_mechanism": FORESTS[name], "leaf_budget": budget, "allow_weak": True}
@@ -79,9 +79,9 @@ def _model(data: Dataset, name: str, budget: str, epsilon: float | None, **setti
 
 
 def boosted(data: Dataset, name: str, budget: str, epsilon: float, **settings: Any) -> Any:
-    """Unfitted boosted trees of one alpha.
+    """Return unfitted boosted trees with one alpha.
 
-    With the budget of the paper, alpha is that of weights and leaves too, as there; with the
+    With the budget of the paper, alpha also applies to weights and leaves, as it does there; with the
     parallel one these keep an alpha of 1.
     """
     calibration = ALPHAS[name]
@@ -114,7 +114,7 @@ def _domain_cells(fast: bool) -> list[Cell]:
 
 
 def _measure_domain(name: str, epsilon: float | None, n_cuts: int, fast: bool) -> list[Row]:
-    """Errors of all settings of a domain, and who wins on it."""
+    """Measure the errors of all settings on a domain, and the winners."""
     data = table(name)
     errors, seconds = _errors(data, epsilon, n_cuts, fast)
     common: Row = {"epsilon": epsilon, "n_cuts": n_cuts}
@@ -134,7 +134,7 @@ def _measure_domain(name: str, epsilon: float | None, n_cuts: int, fast: bool) -
 def _errors(
     data: Dataset, epsilon: float | None, n_cuts: int, fast: bool
 ) -> tuple[Errors, dict[Any, list[float]]]:
-    """Error per fold of each model, budget, number of trees and depth."""
+    """Return the error per fold of each model, budget, number of trees and depth."""
     # The finer grid only at one number of trees and depth.
     grid = (FIXED,) if n_cuts != 10 else ((2, 4), FIXED) if fast else GRID
     forests = {(21, depth) for _, depth in grid}
@@ -152,7 +152,7 @@ def _errors(
 
 
 def _wins(errors: Errors) -> list[Row]:
-    """Which alpha is best on this domain, and which are significantly better than a forest."""
+    """Return the best alpha on this domain, and those significantly better than a forest."""
     rows: list[Row] = []
     for budget in sorted({key[1] for key in errors}):
         best = {m: _best(errors, m, budget) for m in (*ALPHAS, *FORESTS)}
@@ -172,7 +172,7 @@ def _wins(errors: Errors) -> list[Row]:
 
 
 def _best(errors: Errors, model: str, budget: str) -> NDArray[np.float64]:
-    """Errors of the setting with the smallest mean."""
+    """Return the errors of the setting with the smallest mean."""
     found = [v for key, v in errors.items() if key[:2] == (model, budget)]
     return min(found, key=lambda v: float(v.mean()))
 
@@ -195,7 +195,7 @@ def _verdicts(
 
 
 def significant(differences: NDArray[np.float64]) -> int:
-    """Sign of the mean difference over folds where it is significant at 5%, else 0.
+    """Return the sign of the mean difference over folds, or 0 if not significant at 5%.
 
     The corrected resampled t test of Nadeau and Bengio: folds share training records, so the
     variance of their mean is taken as (1/k + 1/(k - 1)) of that of a difference.
@@ -221,7 +221,7 @@ def _run_cells(fast: bool) -> list[Cell]:
 
 
 def _measure_runs(name: str, epsilon: float, n_runs: int) -> list[Row]:
-    """Quantiles of AUROC and error over single runs: folds again and again, noise anew."""
+    """Measure quantiles of AUROC and error over single runs, with fresh folds and noise."""
     data, rows = table(name), []
     n_trees, depth = FIXED
     splits = list(folds(data, N_FOLDS))

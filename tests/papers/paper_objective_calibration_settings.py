@@ -1,4 +1,4 @@
-"""What Nock and Henecka vary and the study of all domains fixes: the bound M and the share beta."""
+"""What Nock and Henecka vary but the study of all domains fixes: M and beta."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ N_FOLDS = 5
 
 
 def cells(fast: bool) -> list[Cell]:
-    """One cell per domain, epsilon and bound M."""
+    """Return a cell per domain, epsilon and bound M."""
     names = DOMAINS[:1] if fast else DOMAINS
     epsilons = (0.1,) if fast else EPSILONS
     return [
@@ -28,7 +28,7 @@ def cells(fast: bool) -> list[Cell]:
 
 
 def measure(name: str, epsilon: float, largest_leaf: float, n_folds: int) -> list[Row]:
-    """Errors per fold of each alpha, budget, share of splits and size."""
+    """Measure the errors per fold of each alpha, budget, share of splits and size."""
     data, rows = table(name), []
     for repeat, (train, test) in enumerate(folds(data, n_folds)):
         for model_name, budget, share, size in product(ALPHAS, BUDGETS, SHARES, SIZES):

@@ -1,4 +1,4 @@
-"""Parkinson and Phishing, the data that the slides of 2025 add; measured where their files are."""
+"""Parkinson and Phishing, which the slides of 2025 add; they need files."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ LINEAR = "linear, prepared"
 
 
 def missing() -> str:
-    """Which files are not there."""
+    """Name the files that are missing."""
     return " and ".join(f"the file of {name}" for name in NEW_TABLES if not is_here(name))
 
 
 def cells(fast: bool) -> list[Cell]:
-    """One cell per data set, model and epsilon; forests and variants are for classes."""
+    """Return a cell per data set, model and epsilon; forests are for classes only."""
     return [
         {"data": data, "model": model, "epsilon": epsilon, "n_splits": 1 if fast else N_SPLITS}
         for data, printed in NEW_TABLES.items()
@@ -36,7 +36,7 @@ def cells(fast: bool) -> list[Cell]:
 
 
 def measure(data: str, model: str, epsilon: float, n_splits: int) -> list[Row]:
-    """AUROC or RMSE of a model on the test parts of random splits."""
+    """Measure the AUROC or RMSE of a model on the test parts of random splits."""
     if model == teaching.TAUGHT:
         steps = teaching.STEPS[0]
         rows = teaching.measure(data, model, *steps, n_splits, epsilon)

@@ -1,4 +1,4 @@
-"""Pictures of the pages: what was published and what was measured here, on the same axes."""
+"""Pictures of the pages: published and measured numbers on the same axes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _STYLE = {
 
 @dataclass(frozen=True)
 class Picture:
-    """One picture of a page.
+    """A picture of a page.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class Picture:
 
 
 def write_pictures(folder: Path) -> None:
-    """Write the pictures of all pages as SVG, the same bytes from the same tables."""
+    """Write the pictures of all pages as SVG; the same tables give the same bytes."""
     target = folder / "figures"
     target.mkdir(exist_ok=True)
     for pictures in PICTURES.values():
@@ -61,7 +61,7 @@ def write_pictures(folder: Path) -> None:
 
 
 def drawn(picture: Picture, folder: Path) -> Figure | None:
-    """The figure of a picture, or None where a table is missing."""
+    """Return the figure of a picture, or None if a table is missing."""
     paths = [folder / f"{name}.csv" for name in picture.tables]
     if not all(path.is_file() for path in paths):
         return None
@@ -116,7 +116,7 @@ def _isotonic(table: pd.DataFrame) -> Figure:
 
 
 def _dots(ax: Any, labels: Sequence[str], ours: pd.DataFrame) -> None:
-    """Ours and published side by side, a row per label."""
+    """Draw our numbers next to the published ones, a row per label."""
     places = np.arange(len(labels))
     ax.errorbar(
         ours["mean"], places + 0.12, xerr=2 * ours["sd"].fillna(0.0), fmt=".", label="here, ± 2 sd"
@@ -129,7 +129,7 @@ def _dots(ax: Any, labels: Sequence[str], ours: pd.DataFrame) -> None:
 
 
 def _dotted(*tables: pd.DataFrame) -> Figure:
-    """A panel per table, with a row per published number."""
+    """Draw a panel per table, with a row per published number."""
     figure, axes = panels(len(tables), across=2)
     figure.set_size_inches(4.4 * len(tables), 3.2)
     for ax, table in zip(axes, tables, strict=True):

@@ -1,4 +1,4 @@
-"""What each study has less of than its source, in a line that stands next to its numbers."""
+"""What each study reduces compared with its source, stated next to its numbers."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ REDUCED = {
 
 
 def reduced(name: str, table: pd.DataFrame) -> str:
-    """What a study has less of, and how many repeats its rows have.
+    """State what a study reduces, and how many repeats its rows have.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Cells kept one by one, and the tidy tables that come of them."""
+"""Storage of measured cells, and the tidy tables made from them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _PRINTED = ("published", "published_sd")
 
 
 class Kept:
-    """A folder with a file per measured cell, so that a run goes on where it stopped.
+    """Folder with a file per measured cell, so that a run can be resumed.
 
     Parameters
     ----------
@@ -38,12 +38,12 @@ class Kept:
         self.folder = folder
 
     def rows(self, study: Study, cell: Cell) -> list[Row] | None:
-        """Rows of a cell measured before, or None."""
+        """Return the rows of a cell measured earlier, or None."""
         path = self._path(study, cell)
         return json.loads(path.read_text(encoding="utf-8"))["rows"] if path.is_file() else None
 
     def keep(self, study: Study, cell: Cell, rows: Sequence[Row]) -> None:
-        """Write the rows of a cell, whole or not at all."""
+        """Write the rows of a cell, completely or not at all."""
         path = self._path(study, cell)
         path.parent.mkdir(parents=True, exist_ok=True)
         scratch = path.with_suffix(f".{os.getpid()}")
@@ -58,7 +58,7 @@ class Kept:
 
 
 def tidy(study: Study, rows: Sequence[Row]) -> pd.DataFrame:
-    """One row per setting: mean, standard deviation over repeats, and what was published.
+    """Return a row per setting: mean, deviation over repeats, and published figures.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def tidy(study: Study, rows: Sequence[Row]) -> pd.DataFrame:
 
 
 def beside_published(study: Study, table: pd.DataFrame) -> pd.DataFrame:
-    """Put the published figures beside measured ones, as `tidy` describes them.
+    """Add the published figures to measured ones, as `tidy` describes them.
 
     Parameters
     ----------
@@ -110,9 +110,9 @@ def beside_published(study: Study, table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _in_deviations(table: pd.DataFrame) -> pd.Series:
-    """Ours minus published, in published standard deviations or else in those of our repeats.
+    """Return ours minus published, in published deviations or else in those of our repeats.
 
-    Repeats of a row of all domains are the domains: the deviation of their mean counts.
+    In a row about all domains, the domains are the repeats; the deviation of their mean is used.
     """
     ours = table["sd"].where(table["data"] != ALL, table["sd"] / table["n"] ** 0.5)
     sd = table["published_sd"].fillna(ours).replace(0.0, float("nan"))
@@ -120,11 +120,11 @@ def _in_deviations(table: pd.DataFrame) -> pd.Series:
 
 
 def among(written: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
-    """Rows of a written table, with those that were measured again instead of their own.
+    """Return the rows of a written table, with remeasured ones replaced.
 
-    Rows of all domains are shares of domains: those of new domains are pooled with the written
-    ones. Where a domain was in the written table already, its part in them is not known any more,
-    so they stay as they were, and a line says so.
+    Rows about all domains are proportions of domains: those of new domains are pooled with the written
+    ones. If a domain was in the written table already, its part in them is no longer known,
+    so they stay as they were, and a line is printed to say so.
     """
     setting = list(table.columns[: list(table.columns).index("mean")])
     pooled = table[table["data"] == ALL]
@@ -145,7 +145,7 @@ def among(written: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _pooled(shares: pd.DataFrame, setting: list[str]) -> pd.DataFrame:
-    """Shares of domains counted together; the deviation is that of zeros and ones."""
+    """Pool proportions of domains; the deviation is that of zeros and ones."""
     shares = shares.assign(count=(shares["mean"] * shares["n"]).round())
     groups = shares.groupby(setting, sort=False, dropna=False)
     table = groups.agg(
@@ -158,7 +158,7 @@ def _pooled(shares: pd.DataFrame, setting: list[str]) -> pd.DataFrame:
 
 
 def _looked_up(table: pd.DataFrame, known: Sequence[Row], column: str) -> list[object]:
-    """The first entry of `known` that agrees with each row in all that it names, or None."""
+    """Find, for each row, the first entry of `known` that agrees in all it names, or None."""
     extra = {"published", "published_sd", "cause"}
     entries = [
         ({k: v for k, v in entry.items() if k not in extra}, entry[column])
@@ -174,7 +174,7 @@ def _looked_up(table: pd.DataFrame, known: Sequence[Row], column: str) -> list[o
 
 
 def varied(rows: pd.DataFrame) -> pd.Series:
-    """What else than data, model and epsilon tells rows of a table apart, in words.
+    """Describe what distinguishes rows besides data, model and epsilon.
 
     Parameters
     ----------
@@ -192,14 +192,14 @@ def varied(rows: pd.DataFrame) -> pd.Series:
 
 
 def described(studies: Iterable[Study]) -> pd.DataFrame:
-    """One row per study: its name, paper, what it shows and how it is measured."""
+    """Return a row per study: its name, paper, what it shows and how it is measured."""
     columns = ("name", "paper", "shows", "protocol")
     rows = [{column: getattr(study, column) for column in columns} for study in studies]
     return pd.DataFrame(rows, columns=list(columns))
 
 
 def write_csv(table: pd.DataFrame, path: Path) -> None:
-    """Write a tidy table with five significant figures; published ones as they are printed."""
+    """Write a tidy table with five significant digits; published ones as printed."""
     printed = {name: table[name].map("{:.6g}".format) for name in _PRINTED if name in table}
     table = table.assign(**{name: text.replace("nan", "") for name, text in printed.items()})
     path.parent.mkdir(parents=True, exist_ok=True)

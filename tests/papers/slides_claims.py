@@ -1,4 +1,4 @@
-"""What the slides of 2025 on DP-EBM print and claim, compared with the measured tables."""
+"""What the 2025 slides on DP-EBM print and claim, compared with the measured tables."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _plain(tables: Tables) -> pd.DataFrame:
 
 
 def _near_plain(tables: Tables, data: str) -> dict[str, bool]:
-    """Whether each model is within two of the printed standard deviations, of three splits."""
+    """Return whether each model is within two printed standard deviations."""
     if data not in _plain(tables).index:
         raise NotMeasuredError(f"row of {data} in ebm_without_privacy")
     ours = _plain(tables).loc[data]
@@ -125,7 +125,7 @@ def _as_good(tables: Tables) -> pd.DataFrame:
 
 
 def _recreated(tables: Tables) -> dict[str, list[float]]:
-    """Our AUROC on adult minus the recreated one, in their standard deviations."""
+    """Return our AUROC on adult minus theirs, in their standard deviations."""
     table = tables["ebm_tables"].query("data == 'adult'").set_index(["model", "epsilon"])["mean"]
     return {
         model: [
@@ -137,7 +137,7 @@ def _recreated(tables: Tables) -> dict[str, list[float]]:
 
 
 def _new_rows(tables: Tables, data: str) -> pd.DataFrame:
-    """Rows of a data set that the slides add, beside the printed figures."""
+    """Return the rows of a data set that the slides add, next to the printed figures."""
     table = tables[NEW_DATA]
     rows = table[(table["data"] == data) & table["published"].notna()]
     if rows.empty:
@@ -162,7 +162,7 @@ def _new_row(data: str, shown: str) -> Claim:
 
 
 def _taught(tables: Tables, metric: str = "AUROC", data: str = "adult") -> pd.Series:
-    """Means of the models of the teaching study, the taught variant with the paper's steps."""
+    """Return the means of the teaching study, with the paper's steps."""
     table = tables["ebm_teaching"]
     table = table[(table["metric"] == metric) & (table["data"] == data)]
     if table.empty:

@@ -1,4 +1,4 @@
-"""The five sources that the studies repeat, and the places in each that a claim may name."""
+"""The five sources that are reproduced, and the places in each that a claim may cite."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Source:
 
     @property
     def places(self) -> tuple[str, ...]:
-        """All places that a claim may name, in the order of a page."""
+        """Return all places that a claim may cite, in the order of a page."""
         return (*self.shown, *self.said)
 
 

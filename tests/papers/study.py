@@ -1,4 +1,4 @@
-"""What one reproduced table or figure of a paper is made of."""
+"""The definition of a reproduced table or figure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MEASURED = ("repeat", "value", "cpu_s")
 
 @dataclass(frozen=True)
 class Study:
-    """A table or figure of a paper, measured here cell by cell.
+    """A table or figure of a paper, reproduced cell by cell.
 
     Attributes
     ----------

@@ -1,7 +1,7 @@
-"""A simplified DP-EBM as it is taught. NOT PRIVATE: it shows what the full algorithm is for.
+"""A simplified DP-EBM for teaching. NOT PRIVATE: it shows what the full algorithm adds.
 
-It leaves out what makes DP-EBM private: bins come from quantiles of the data, categories from the
-data, means are divided by exact counts, and each noise is scaled as if it were the only one.
+It lacks what makes DP-EBM private: bins come from quantiles of the data, categories from the
+data, means are divided by exact counts, and each release has noise as if it were the only one.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Values = NDArray[np.float64]
 
 
 class NotPrivateTeachingEBM:
-    """Additive logistic model by noisy mean residuals. NOT PRIVATE, whatever its epsilon says.
+    """Additive logistic model fitted by noisy mean residuals. NOT PRIVATE at any epsilon.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class NotPrivateTeachingEBM:
         self.composed, self.rng = composed, rng or np.random.default_rng()
 
     def fit(self, X: pd.DataFrame, y: NDArray[np.bool_]) -> NotPrivateTeachingEBM:
-        """Visit the features in turn; move each bin by a noisy mean of its residuals.
+        """Visit the features in turn; move each bin by its noisy mean residual.
 
         Parameters
         ----------
@@ -88,22 +88,22 @@ class NotPrivateTeachingEBM:
         return self
 
     def decision_function(self, X: pd.DataFrame) -> Values:
-        """Log-odds of rows, shape (n_samples,)."""
+        """Return the log-odds of rows, of shape (n_samples,)."""
         parts = (curve[_index(X[n], self._cuts[n])] for n, curve in self.curves_.items())
         return np.sum(list(parts), axis=0)
 
     def composed_epsilon(self) -> float:
-        """Epsilon once all releases are counted, were bins and categories public.
+        """Return the total epsilon of all releases if bins and categories were public.
 
-        A bin may hold a single record, whose mean residual is that of the record: sensitivity 1.
-        With bins and categories from the data there is no guarantee at all.
+        A bin may hold a single record, whose residual is then the mean: the sensitivity is 1.
+        With bins and categories from the data, there is no guarantee at all.
         """
         mus = np.full(self.n_releases_, 1.0 / self.noise_std_)
         return epsilon_from_mu(compose_mu(mus), self.delta)
 
 
 def _cuts(column: pd.Series, max_bins: int) -> list[float] | list[str]:
-    """Quantiles of numbers, or the categories that occur. NOT PRIVATE."""
+    """Return quantiles of numbers, or the categories that occur. NOT PRIVATE."""
     if pd.api.types.is_numeric_dtype(column):
         shares = np.linspace(0.0, 1.0, max_bins + 1)[1:-1]
         return np.unique(np.nanquantile(column, shares)).tolist()
@@ -111,7 +111,7 @@ def _cuts(column: pd.Series, max_bins: int) -> list[float] | list[str]:
 
 
 def _index(column: pd.Series, cuts: list[float] | list[str]) -> NDArray[np.intp]:
-    """Bin of each value; the last one is for missing values and categories never seen."""
+    """Return the bin of each value; the last is for missing and unknown values."""
     if pd.api.types.is_numeric_dtype(column):
         found = np.searchsorted(cuts, column.fillna(0.0), side="right")
         return np.where(column.isna(), len(cuts) + 1, found)

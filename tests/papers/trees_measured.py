@@ -1,4 +1,4 @@
-"""What the studies of private trees share: data, folds, scores of trees one by one."""
+"""What studies of private trees share: data, folds, and scores after each tree."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ add_to_tables()
 
 @cache
 def table(name: str, fast: bool = False) -> Dataset:
-    """Data of a study by its name; simulations are smaller in a fast run."""
+    """Load the data of a study by name; simulations are smaller in a fast run."""
     if name in ("synthetic_cls", "synthetic_reg"):
         return _simulated(name, *(SIMULATED_FAST if fast else SIMULATED))
     return replace(TABLES[name].load(), name=name)
 
 
 def _simulated(name: str, n: int, d: int) -> Dataset:
-    """scikit-learn's simulations with its own settings and public bounds of 5 deviations."""
+    """Simulate with scikit-learn's default settings; bounds are 5 standard deviations."""
     make = make_classification if name == "synthetic_cls" else make_regression
     X, y = make(n, d, random_state=0)
     names = [f"x{k}" for k in range(d)]
@@ -54,23 +54,23 @@ def _simulated(name: str, n: int, d: int) -> Dataset:
 
 
 def has_classes(data: Dataset) -> bool:
-    """Whether the target is a class."""
+    """Whether the target is categorical."""
     return isinstance(data.schema.target, Classes)
 
 
 def positive(data: Dataset) -> NDArray[np.bool_]:
-    """Whether each record is of the second class."""
+    """Return whether each record is in the second class."""
     return np.asarray(data.y == data.schema.target.labels[1], dtype=bool)
 
 
 def folds(data: Dataset, n: int) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Rows to train and to test on, stratified by class, from a fixed seed."""
+    """Yield training and test rows, stratified by class, from a fixed seed."""
     kind = StratifiedKFold if has_classes(data) else KFold
     yield from kind(n, shuffle=True, random_state=0).split(data.X, data.y)
 
 
 def fitted(model: Any, data: Dataset, train: NDArray[np.intp]) -> float:
-    """Fit; return CPU seconds. Budgets beyond what anybody would call private do not warn."""
+    """Fit, and return the CPU seconds; very large budgets cause no warning."""
     X, y = data.X.iloc[train], data.y.iloc[train]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyWarning)
@@ -80,13 +80,13 @@ def fitted(model: Any, data: Dataset, train: NDArray[np.intp]) -> float:
 
 
 def score(model: Any, X: pd.DataFrame) -> FloatArray:
-    """Log-odds of classes, or the predicted number."""
+    """Return the log-odds of classes, or the predicted number."""
     predict = getattr(model, "decision_function", None) or model.predict
     return np.asarray(predict(X))
 
 
 def error(scores: FloatArray, data: Dataset, rows: NDArray[np.intp]) -> float:
-    """Share of wrong classes, or root mean square error."""
+    """Return the proportion of wrong classes, or the root mean square error."""
     if has_classes(data):
         return float(np.mean((scores > 0) != positive(data)[rows]))
     y = np.asarray(data.y, dtype=float)[rows]
@@ -94,12 +94,12 @@ def error(scores: FloatArray, data: Dataset, rows: NDArray[np.intp]) -> float:
 
 
 def metric(data: Dataset) -> str:
-    """Name of what `error` returns."""
+    """Return the name of what `error` computes."""
     return "test error" if has_classes(data) else "RMSE"
 
 
 def staged_scores(model: Any, X: pd.DataFrame) -> Iterator[FloatArray]:
-    """Scores after each tree of a fitted model of one score (public or test rows)."""
+    """Return the scores after each tree of a model with one score."""
     model = getattr(model, "model_", model)
     columns = model._columns(X)
     index = [b.index(c) for b, c in zip(model._bins, columns, strict=True)]
