@@ -173,8 +173,9 @@ def rows_of_other_names_are_not_refused(patch: pytest.MonkeyPatch) -> None:
 def record_in_a_ledger_of_both(name: str) -> Finding:
     """Fit once for records and once for persons: is the total for one record correct?
 
-    Neighbors: a table, and the same table with a second row of one person. With probability 1/2, the
-X
+    Neighbors: a table, and the same table with a second row of one person. With probability 1/2,
+    the coins exchange the row in use; the exact distance between the two fits gives the exact
+    delta.
     """
     subject = next(s for s in subjects([getattr(models, name)]) if len(s.settings) == 0)
     fitted, data, kept, instead = row_exchange(canary_case(subject, epsilon=8.0))
@@ -318,8 +319,8 @@ def tables_are_recognized(patch: pytest.MonkeyPatch) -> None:
 def stopping_by_results(_: str) -> Finding:
     """Refit until results reveal much, then stop: is the printed guarantee still true?
 
-    The test statistic is the sum over stopping times of P(S) - exp(epsilon) Q(S), a mean over runs of
-    values between 0 and 1. Exceeding delta by chance has a probability below 1e-6 (Bernstein).
+    The test statistic is the sum over stopping times of P(S) - exp(epsilon) Q(S), a mean over runs
+    of values between 0 and 1. Exceeding delta by chance has a probability below 1e-6 (Bernstein).
     """
     mu, delta, n_fits, n_runs = 0.05, 1e-2, 400, 20_000
     ledger = _ledger(delta=delta)

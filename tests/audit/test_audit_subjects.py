@@ -1,4 +1,4 @@
-"""A new private estimator is audited without a line of its own; hooks are for special ones."""
+"""New private estimators are audited without extra code; hooks are for special ones."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from dpexplain.schema import Classes, Numeric, Range
 
 
 class DPNewcomer(DPExplainableBoostingClassifier):
-    """A model that somebody adds."""
+    """A newly added model."""
 
 
 class DPParticular(DPExplainableBoostingRegressor):
-    """A model that takes two numbers between 0 and 1, and has a variant of its own."""
+    """A model with two parameters between 0 and 1, and a variant of its own."""
 
     _audit: ClassVar = Audit(
         features={"a": Numeric(0, 1), "b": Numeric(0, 1)},
@@ -30,7 +30,7 @@ class DPParticular(DPExplainableBoostingRegressor):
 
 
 class DPImpossible(DPExplainableBoostingRegressor):
-    """A model that accepts nothing."""
+    """A model that accepts no parameters."""
 
     def _check_settings(self):
         raise ValueError("no")

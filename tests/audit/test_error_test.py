@@ -1,4 +1,4 @@
-"""The sequential test errs as rarely as it says, both ways, and ends as soon as Wald says."""
+"""The sequential test errs as rarely as stated, and ends as soon as Wald predicts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PARAMETERS = st.floats(0.0, 8.0), st.floats(0.01, 8.0)
 
 
 def expected_factor(test_of, false_alarm_rate, miss_rate, sign):
-    """Expected factor of the ratio of likelihoods (or, with sign -1, of its inverse)."""
+    """Return the expected factor of the likelihood ratio (its inverse with sign -1)."""
     factors = []
     for errors in (0, 1, 2):
         test = test_of()
@@ -30,7 +30,7 @@ def expected_factor(test_of, false_alarm_rate, miss_rate, sign):
 
 @given(mu=PARAMETERS[0], more=PARAMETERS[1], apart=st.floats(-1.0, 1.0), beyond=st.floats(0.0, 1.0))
 def test_the_evidence_is_a_supermartingale_under_either_hypothesis(mu, more, apart, beyond):
-    """Whatever the split of the errors between both worlds: see the proof in the module."""
+    """This holds however errors are split between both worlds: see the module's proof."""
 
     def test_of():
         return ErrorTest(mu, mu + more, 1e-300)
@@ -54,7 +54,7 @@ def decide(test, rate, rng):
 
 @pytest.mark.parametrize(("at", "wrong"), [(1.5, True), (2.6, False)])
 def test_wrong_decisions_are_as_rare_as_is_said(at, wrong):
-    """At a doubt of 5 %, 1000 tests with fixed draws: fewer than 5 % + 3 deviations are wrong."""
+    """At a doubt of 5%, fewer than 5% + 3 deviations of 1,000 fixed tests are wrong."""
     rng = np.random.default_rng(3)
     rate = stats.norm.cdf(-at / 2)
     refuted = [decide(ErrorTest(1.5, 2.6, 0.05), rate, rng)[0] for _ in range(1000)]
@@ -62,9 +62,9 @@ def test_wrong_decisions_are_as_rare_as_is_said(at, wrong):
 
 
 def test_a_decision_takes_as_many_guesses_as_wald_says():
-    """Doubt over the expected evidence of a guess, and what the last guess goes beyond it.
+    """Expect the doubt over the evidence of a guess, plus the last guess's overshoot.
 
-    One pair adds 2 * 0.15 at most; the mean of 200 tests is known to a few pairs (fixed draws).
+    One pair adds at most 2 * 0.15; the mean of 200 tests is known to a few pairs (fixed draws).
     """
     rng = np.random.default_rng(4)
     p, q = stats.norm.cdf(-0.75), stats.norm.cdf(-1.3)

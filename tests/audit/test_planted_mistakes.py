@@ -1,4 +1,4 @@
-"""Every planted mistake is noticed by each tier that has to: power 1 on every estimator."""
+"""Every planted mistake is noticed by each tier that should notice it, on every estimator."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ PLANTED = [
 
 @pytest.mark.parametrize(("mutant", "tier", "subject"), PLANTED)
 def test_a_planted_mistake_is_noticed(mutant, tier, subject):
-    """Each of these goes unnoticed once in ten million runs.
+    """Each mistake goes unnoticed with a probability of at most 1e-7.
 
-    Tier 1 is exact. Tier 2 misses what is eight standard deviations off. Tier 3 goes on until it
-    has decided: it misses, with probability 1e-7 at most, a canary that shows 1.75 times what is
-    stated. The weakest mistakes here double it, and the canary of several classes makes 0.88 of
-    what it could.
+    Tier 1 is exact. In tier 2, mistakes are at least eight standard deviations off. Tier 3 goes on
+    until it has decided: it misses, with probability 1e-7 at most, a canary that shows 1.75 times
+    what is stated. The weakest mistakes here double it, and the canary of several classes makes
+    0.88 of what it could.
     """
     assert problems(tier, planted_case(mutant, subject))
 

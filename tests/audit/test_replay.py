@@ -1,4 +1,4 @@
-"""Transcript replay of what is particular: persons, lists of cells, mistakes inside of boosting.
+"""Transcript replay of special cases: persons, lists of cells, mistakes inside boosting.
 
 Replays of every private estimator on random tables are in `test_tier1_replay.py`.
 """
@@ -58,7 +58,7 @@ def without(data, i):
 
 
 def adversarial(transcript, seed):
-    """The released histograms, then boosting answers large enough to drive any score astray."""
+    """Return the released histograms, then boosting answers that push scores to their limits."""
     rng = np.random.default_rng(seed)
     answers = []
     for phase, answer in zip(transcript.phases, transcript.answers, strict=True):
@@ -120,7 +120,7 @@ def halved_histogram_noise(monkeypatch):
 
 
 def sensitivity_of_one_feature(monkeypatch):
-    """Histograms calibrated as if a record were in one of them only."""
+    """Calibrate histograms as if a record were in only one of them."""
     monkeypatch.setattr(
         boosting_private.Budget, "histogram_multiplier", lambda self, k: 1 / self.split.mu_bins
     )
@@ -141,7 +141,7 @@ def forgotten_clip(monkeypatch):
 
 
 def nan_cast_to_integer(monkeypatch):
-    """A record whose residual is not a number reaches the cast: here the one with target 2.5."""
+    """Let a NaN residual reach the cast: here that of the record with target 2.5."""
     honest = boosting_records.Records.leaf_sums
 
     def careless(self, feature, leaf_of_bin, n_leaves, clip):
@@ -185,7 +185,7 @@ def exact_sample_size_kept(monkeypatch):
 
 
 def targets_seen_kept(monkeypatch):
-    """As a class list read from the data would be."""
+    """Keep the targets seen, like a list of classes read from the data."""
     released = boosting_estimator._PrivateBoosting._fit_released
 
     def fit_released(self, X, y, schema, mechanism):
@@ -280,7 +280,7 @@ def test_one_more_cell_in_a_list_of_rows_changes_how_no_other_is_read(last):
 
 @pytest.mark.parametrize("last", [np.nan, "x", None, 2**70, 1.5])
 def test_one_more_person_in_a_list_of_groups_merges_no_others(last):
-    """Numbers beyond 2**53 would become equal if one empty cell made all of them floats."""
+    """Numbers above 2**53 would become equal if one empty cell made all of them floats."""
     name = "DPExplainableBoostingClassifier"
     estimator = make_estimator(name, max_rows_per_person=1)
     X, y = make_data(name, 51, 2)
@@ -306,7 +306,7 @@ def test_a_report_with_a_difference_does_not_hold():
 
 
 def test_a_fit_that_ends_on_the_neighbor_alone_is_a_difference():
-    """A mistake may ask of the neighbor what the recorded answers cannot say."""
+    """A mistake may ask for answers on the neighbor that were never recorded."""
 
     class StopsWithoutTheLastRecord(models.DPExplainableBoostingClassifier):
         def fit(self, X, y, **more):

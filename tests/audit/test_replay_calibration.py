@@ -1,4 +1,4 @@
-"""Sums that calibrate scores: what one record does to them."""
+"""Transcript replay of the sums that calibrate scores."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ def make_data(n, seed):
 
 
 def without(data, i):
-    """Data without a record; coins of bags stay with their places if it is the last one."""
+    """Drop a record; the others keep their coins of bags if it is the last one."""
     return tuple(part.drop(index=part.index[i]) for part in data)
 
 
 def driven(transcript, seed):
-    """Answers that drive scores, and so the cells in which they are counted, anywhere."""
+    """Force answers that move scores, and so the cells that count them, anywhere."""
     rng = np.random.default_rng(seed)
     most = 2 ** rng.integers(21, 35)
     return [
@@ -96,7 +96,7 @@ def test_sums_have_the_sensitivity_of_one_leaf(adjacency, most):
 
 
 def contributions_without_bound(monkeypatch):
-    """Residuals times scores, not divided by their norm."""
+    """Sum residuals times scores, without dividing by their norm."""
 
     honest = line.Contributions.steps.fget
 
@@ -118,7 +118,7 @@ def noise_of_a_tenth(monkeypatch):
 
 
 def cells_around_the_median_of_the_records(monkeypatch):
-    """Where the cells begin follows from the records."""
+    """Let the edges of the cells depend on the records."""
 
     def of_records(self, low, width, n_cells):
         self._settle()

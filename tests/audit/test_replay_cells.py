@@ -69,7 +69,7 @@ def test_a_record_moves_no_count_of_any_round_further_than_stated(settings, row)
 
 
 def test_hostile_counts_split_what_they_say_whatever_the_records_are():
-    """Any answer may come out of a release: here, crowds in cells that hold nobody."""
+    """A release may return any answer: here, large counts in cells without records."""
     data = make_data()
     model, transcript = record(make_estimator(), *data)
     rng = np.random.default_rng(1)

@@ -1,4 +1,4 @@
-"""Releases that adapt the fit: the number of people, and questions about the clip."""
+"""Transcript replay of releases that adapt the fit: the number of people, and the clip."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def without(data, i):
 
 
 def driven(transcript, seed):
-    """The counted people as released, then answers that drive clip and scores anywhere."""
+    """Return the released counts, then answers that move clip and scores anywhere."""
     rng = np.random.default_rng(seed)
     return [
         rng.choice([-1, 1], a.shape) * rng.integers(0, 2**35, a.shape)
@@ -87,7 +87,7 @@ def test_every_question_about_the_clip_is_in_the_transcript_and_has_the_noise_of
 def test_noise_wider_than_any_that_was_checked_before_the_charge_is_never_drawn(
     adjacency, max_rounds, monkeypatch
 ):
-    """The widest and the narrowest scale are checked; all that a fit draws with lie between."""
+    """The widest and the narrowest scale are checked; a fit uses only scales in between."""
     checked, drawn = [], []
     check, draw = NoiseSource.check_sigma, NoiseSource.draw_int
     monkeypatch.setattr(
@@ -116,7 +116,7 @@ def test_a_clip_that_the_user_gives_is_not_asked_about():
 def test_the_clip_approaches_the_wanted_quantile_of_the_residuals():
     """Residuals are 0 or 0.6 half-ranges in equal parts: every quantile above 1/2 is 0.6.
 
-    At epsilon 40 noise is tiny, and what is left are the geometric steps: up from below 0.6 by
+    At epsilon 40, noise is tiny, and what remains are the geometric steps: up from below 0.6 by
     at most exp(0.5 * 0.45), down from above it by at most exp(-0.5 * 0.45).
     """
     X = pd.DataFrame({"age": np.full(4000, 50.0), "dose": np.full(4000, 0.5)})

@@ -1,4 +1,4 @@
-"""Transcript replay of what a boosting fit can be asked for beyond the usual."""
+"""Transcript replay of optional features of boosting: objectives, bags and classes."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def make_estimator(target, option, **settings_):
 
 
 def make_data(target, n, seed, *, wild=False):
-    """Records inside and (if wild) outside of what the schema says."""
+    """Make records within the schema and, if `wild`, also outside it."""
     rng = np.random.default_rng(seed)
     X = pd.DataFrame(
         {
@@ -95,13 +95,13 @@ def without_last(data):
 
 
 def with_another_last(data, other):
-    """Data whose last record is exchanged; coins of bags stay with their places."""
+    """Exchange the last record; the others keep their coins of bags."""
     parts = [pd.concat([part.iloc[:-1], new]) for part, new in zip(data, other, strict=True)]
     return tuple(part.reset_index(drop=True) for part in parts)
 
 
 def hostile(transcript, seed):
-    """The released histograms, then boosting answers large enough to drive any score astray."""
+    """Return the released histograms, then boosting answers that push scores to their limits."""
     rng = np.random.default_rng(seed)
     return [
         answer
@@ -112,7 +112,7 @@ def hostile(transcript, seed):
 
 
 def quiet(transcript):
-    """The released histograms, then boosting answers of zero, which move no score."""
+    """Return the released histograms, then zero boosting answers, which move no score."""
     return [
         answer if phase.label != "boosting" else np.zeros_like(answer)
         for phase, answer in zip(transcript.phases, transcript.answers, strict=True)
@@ -121,7 +121,7 @@ def quiet(transcript):
 
 @pytest.fixture(autouse=True)
 def same_coins(monkeypatch):
-    """Coins of records are fixed, as the proof has them: given which records are in which bag."""
+    """Fix the coins of records, as the proof does: it conditions on the bags."""
     for model in (DPExplainableBoostingClassifier, DPExplainableBoostingRegressor):
         monkeypatch.setattr(model, "_coins", lambda self: SeededCoins(9))
 
@@ -180,7 +180,7 @@ def bag_noise_not_scaled(monkeypatch):
 
 
 def bootstrap(monkeypatch):
-    """Drawn with replacement, a record may be in a bag three times."""
+    """Draw bags with replacement, so that a record may be in one three times."""
 
     def bag(self, share, coins):
         kept = np.repeat(np.arange(len(self._target)), 2 + coins.heads(len(self._target), 0.5))
@@ -191,7 +191,7 @@ def bootstrap(monkeypatch):
 
 
 def bags_of_fixed_size(monkeypatch):
-    """Where a record leaves, another takes its place in the bag."""
+    """Fix the size of bags: when a record leaves, another takes its place."""
 
     def bag(self, share, coins):
         kept = np.argsort(coins.random(len(self._target)))[:35]
@@ -215,12 +215,12 @@ def forgotten_clip_of_counts(monkeypatch):
 
 
 def softmax_sensitivity_of_one(monkeypatch):
-    """As for two classes with one score."""
+    """Use the sensitivity of two classes with one score."""
     monkeypatch.setattr(Objective, "sensitivity", lambda self, clip: 1.0)
 
 
 def classes_clipped_one_by_one(monkeypatch):
-    """Each residual is within the clip, and the vector of all of them is not within sqrt(2)."""
+    """Clip each residual, so that their vector may exceed sqrt(2)."""
 
     def clipped(self, feature, leaf_of_bin, n_leaves, clip):
         score, target, last, update, now = self._pending(feature)
@@ -247,7 +247,7 @@ MUTANTS = [
 
 
 def saturating(target):
-    """Records of which the last has as large a residual as there can be."""
+    """Make records of which the last has the largest possible residual."""
     X, y = make_data(target, 40, 11)
     kind = TARGETS[target]
     first, last = kind.labels[::3] if isinstance(kind, Classes) else (kind.low, kind.high)
@@ -271,7 +271,7 @@ def test_replay_catches_a_planted_mistake(target, option, mutant, monkeypatch):
 
 
 def test_replay_catches_a_clip_that_follows_the_exact_mean(monkeypatch):
-    """A clip of the records' own mean count would be a release that nobody paid for."""
+    """A clip at the records' exact mean count would be a release that nobody paid for."""
     honest = CountStep.__call__
 
     def exact_mean(self, visit, records, tables):

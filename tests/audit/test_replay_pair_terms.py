@@ -1,4 +1,4 @@
-"""Pair terms: what one record does to their choice, counts and sums together."""
+"""Transcript replay of pair terms: one record changes their choice, counts and sums."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def without(data, i):
 
 
 def driven(seed, bits=35):
-    """Answers that drive curves, counts of cells and scores of cells anywhere."""
+    """Force answers that move curves, counts of cells and scores of cells anywhere."""
     rng = np.random.default_rng(seed)
 
     def forge(phase, answer):
@@ -119,7 +119,7 @@ def test_a_declared_pair_is_not_chosen_and_costs_no_choice():
 
 @pytest.mark.parametrize("some", [False, True], ids=["none is chosen", "some are chosen"])
 def test_whether_pairs_are_chosen_or_not_the_same_budget_is_spent(some):
-    """Continued passes over the features spend exactly what grids would have."""
+    """Further passes over the features spend exactly what grids would have spent."""
     estimator = make(pairs="auto", epsilon=8.0)
 
     def forge(phase, answer):
@@ -145,7 +145,7 @@ def test_pairs_are_paid_for_by_the_curves():
 
 
 def test_one_record_moves_the_choice_and_the_grids_as_far_as_is_stated():
-    """The bounds are close, so that an audit would notice a noise that is too small."""
+    """The bounds are close, so an audit would notice noise that is too small."""
     data = make_data(40, 1, "numbers")
     data[1].iloc[:] = 1.0
     data[1].iloc[0] = 3.0
@@ -169,7 +169,7 @@ def test_one_record_moves_the_choice_and_the_grids_as_far_as_is_stated():
 
 @pytest.mark.parametrize("pairs", [DECLARED, "auto"])
 def test_bands_and_effects_of_pairs_follow_from_releases_alone(pairs):
-    """Other records with the same answers give the same numbers, so they are no new release."""
+    """Other records with the same answers give the same numbers: nothing new is released."""
     estimator = make(pairs=pairs, epsilon=8.0)
 
     def forge(phase, answer):
@@ -188,7 +188,7 @@ def test_bands_and_effects_of_pairs_follow_from_releases_alone(pairs):
 
 
 def choice_without_noise(monkeypatch):
-    """The noise of the choice is drawn and charged, but the exact sums decide."""
+    """Draw and charge the noise of the choice, but let the exact sums decide."""
     honest = choice.choose_pairs
     candidates = list(combinations(range(len(FEATURES)), 2))
 
@@ -213,7 +213,7 @@ def choice_without_noise(monkeypatch):
 
 
 def choice_that_nobody_pays_for(monkeypatch):
-    """The choice is a release that its phase states as a hundred times smaller."""
+    """State the sensitivity of the choice as a hundred times smaller."""
     honest = choice.choice_phase
     monkeypatch.setattr(
         choice, "choice_phase", lambda *parts: honest(*parts).with_sensitivity(0.01)
@@ -221,7 +221,7 @@ def choice_that_nobody_pays_for(monkeypatch):
 
 
 def counts_of_one_grid(monkeypatch):
-    """The counts of all grids are released as if a record were in one of them only."""
+    """Release the counts of all grids as if a record were in only one of them."""
     honest = fitting.GridBudget.count_phase
 
     def of_one(self, n_cells):
@@ -248,7 +248,7 @@ def test_grids_with_less_noise_than_was_charged_are_refused(monkeypatch):
 
 
 def rounds_that_are_not_counted(monkeypatch):
-    """Every visit of a pair is calibrated as if there were no other."""
+    """Calibrate every visit of a pair as if it were the only one."""
     monkeypatch.setattr(Mechanism, "limit_to", lambda self, charged: None)
     honest = fitting.GridBudget.sum_phase
     monkeypatch.setattr(
@@ -274,7 +274,7 @@ def records_counted_twice_in_cells(monkeypatch):
 
 
 def cells_at_the_exact_median(monkeypatch):
-    """Where groups of bins end follows from the records."""
+    """Let the ends of groups of bins depend on the records."""
     honest = Records.cross
 
     def cross(self, crossing):

@@ -1,4 +1,4 @@
-"""Sums of pairs of features: what one record does to all of them together."""
+"""Transcript replay of sums of pairs: one record changes all of them."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def without(data, i):
 
 
 def driven(transcript, seed):
-    """Answers that drive curves, and so the order of categories, anywhere."""
+    """Force answers that move curves, and so the order of categories, anywhere."""
     rng = np.random.default_rng(seed)
     return [
         rng.choice([-1, 1], a.shape) * rng.integers(0, 2**35, a.shape)
@@ -101,7 +101,7 @@ def test_sums_of_pairs_stay_within_the_guarantee(n, seed, adjacency, epsilon, ki
 @pytest.mark.parametrize("kind", TARGETS)
 @pytest.mark.parametrize(("adjacency", "most"), [("add_remove", 1.0), ("replace", 2.0)])
 def test_one_record_moves_every_sum_of_a_pair(adjacency, most, kind):
-    """The L2 sensitivity is the root of the number of pairs, times what one sum can move."""
+    """The L2 sensitivity is the square root of the number of pairs times that of one sum."""
     _, transcript = record(make(kind, adjacency=adjacency), *make_data(30, 1, kind))
     phase, answer = transcript.phases[-1], transcript.answers[-1]
     assert phase.sensitivity_int == pytest.approx(most * np.sqrt(N_PAIRS) * 2**20)
@@ -130,7 +130,7 @@ def test_no_pairs_are_released_where_none_are_bought(settings_):
 
 
 def sensitivity_of_a_single_sum(monkeypatch):
-    """The noise of one pair, for all of them."""
+    """Use the noise of a single pair for all pairs."""
     honest = pairs.pair_phase
 
     def of_one(budget, n_features):
@@ -159,7 +159,7 @@ def noise_of_a_tenth(monkeypatch):
 
 
 def halves_cut_at_the_exact_middle(monkeypatch):
-    """Where the records of a feature are cut in two follows from the records."""
+    """Let the place where a feature is cut in two depend on the records."""
 
     def of_records(self, upper):
         middles = [np.median(b) if len(b) else 0 for b in self._bins]

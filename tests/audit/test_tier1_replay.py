@@ -1,4 +1,4 @@
-"""Tier 1: with the same answers forced, one record changes sums by their sensitivity at most."""
+"""Tier 1: with the same answers forced, one record changes sums within sensitivity."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SEEDS = st.integers(0, 2**32 - 1)
 
 
 def drawn_estimator(data, subject, adjacency):
-    """The estimator with parameters drawn from all that tier 1 tries, if they go together."""
+    """Return the estimator with parameters drawn for tier 1, if they are compatible."""
     options = {name: st.sampled_from(v) for name, v in variants(subject).items()}
     chosen = data.draw(st.fixed_dictionaries(options))
     estimator = audited(subject, adjacency=adjacency, **chosen)
@@ -87,7 +87,7 @@ def test_an_exchanged_record_stays_within_a_replace_one_guarantee(
 def test_one_more_row_of_a_person_stays_within_the_price_of_a_record(
     subject, k, n_rows, n_others, seed, forged, data
 ):
-    """With the coins of both tables paired: a row more is in use, or another one is."""
+    """The coins of both tables are paired: one more row is in use, or another one is."""
     estimator = drawn_estimator(data, subject, "add_remove").set_params(max_rows_per_person=k)
     X, y = made_up_records(estimator.schema, n_others + n_rows + 1, seed)
     people = pd.Series([*range(n_others), *["anna"] * (n_rows + 1)], dtype=object)
@@ -109,7 +109,7 @@ def test_one_more_row_of_a_person_stays_within_the_price_of_a_record(
 @pytest.mark.full
 @every_subject
 def test_a_row_that_is_exchanged_goes_beyond_the_price_of_a_person(subject):
-    """So the replay would have found that the noise of persons was promised to records."""
+    """So the replay would notice if noise for persons were promised to records."""
     case = canary_case(subject)
     assert replay_of_rows(case).holds
     if 1 in powerful_tiers(subject):
@@ -122,7 +122,7 @@ def test_a_row_that_is_exchanged_goes_beyond_the_price_of_a_person(subject):
 @every_subject
 @pytest.mark.parametrize("adjacency", ["add_remove", "replace"])
 def test_the_canary_uses_up_the_guarantee_and_no_more(subject, adjacency):
-    """Tiers 3 and 4 can only be tight if one record moves all that the sensitivity allows."""
+    """Tiers 3 and 4 can only be tight if one record moves sums by their full sensitivity."""
     case = canary_case(subject, adjacency=adjacency)
     reports = replays(case)
     assert all(report.holds for report in reports), reports

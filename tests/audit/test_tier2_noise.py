@@ -1,4 +1,4 @@
-"""Tier 2: the noise that is added is the one that was charged for, Gaussian, and fresh."""
+"""Tier 2: the added noise is what was charged for, Gaussian and fresh."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.full
 
 
 def with_noise(estimator, factor):
-    """An estimator whose noise is `factor` times what it should be."""
+    """Return an estimator whose noise is `factor` times what it should be."""
 
     class Scaled(NoiseSource):
         def draw_int(self, sigma_int, size):
@@ -50,7 +50,7 @@ MANY_RELEASES = {"n_trees": 30, "trees_per_ensemble": 10, "max_rounds": 30}
 
 
 def most_released(estimator, records, least=40):
-    """Draws per fit of each label that releases many numbers; choices of splits do not count."""
+    """Count the draws per fit of each label with many, except choices of splits."""
     _, transcript = record(estimator, *records)
     draws: Counter[str] = Counter()
     for phase, answer in zip(transcript.phases, transcript.answers, strict=True):
@@ -61,7 +61,7 @@ def most_released(estimator, records, least=40):
 @pytest.mark.parametrize("factor", [0.8, 1.2])
 @every_subject
 def test_a_fifth_too_little_or_too_much_noise_is_noticed(subject, factor):
-    """With right noise the scale of 5,000 draws is outside of 0.939 to 1.062 once in 1e9.
+    """With correct noise, the scale of 5,000 draws leaves 0.939 to 1.062 once in 1e9.
 
     That of Gaussian noise has a standard deviation of 0.8 / sqrt(10,000) = 0.008, or 0.012 with
     1.2: both are more than eleven of these inside the alarm. Laplace noise, made normal by its

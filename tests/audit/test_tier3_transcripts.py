@@ -1,4 +1,4 @@
-"""Tier 3: whoever sees all noisy answers learns no more of the canary than is stated."""
+"""Tier 3: an attacker with all noisy answers learns no more than stated."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.full
 
 @every_subject
 def test_the_best_attacker_learns_no_more_than_is_stated(subject):
-    """Called wrong once in ten million runs."""
+    """The verdict is wrong with a probability of at most 1e-7."""
     assert refute_transcripts(canary_case(subject), doubt=1e-7) == []
 
 
@@ -34,7 +34,7 @@ def test_the_best_attacker_learns_no_more_than_is_stated(subject):
     "subject", [pytest.param(s, id=s.name) for s in SUBJECTS if 3 in powerful_tiers(s)]
 )
 def test_the_best_attacker_learns_nearly_what_is_stated(subject):
-    """More than 0.55 of it. Up to 0.55 would be called more once in ten million runs.
+    """That is more than 0.55 of it; 0.55 or less passes with a probability of 1e-7.
 
     The test is as sure of 0.85 and above, and the canary makes 0.98 of what is stated (0.88 where
     there are several classes: see tier 1). Both cannot be told apart faster.
@@ -54,7 +54,7 @@ SAMPLING = [s for s in SUBJECTS if hasattr(s.estimator_class, "_sampler")]
 
 @pytest.mark.parametrize("subject", SAMPLING, ids=lambda s: s.name)
 def test_samples_hide_as_much_as_is_stated_and_hardly_more(subject):
-    """Each part wrong once in ten million runs; the margins are those of the tests above."""
+    """Each part is wrong with a probability of 1e-7; the margins are those above."""
     case = canary_case(subject, epsilon=10.0, sampling_probability=0.7, n_steps=3)
     assert refute_transcripts(case, doubt=1e-7) == []
     test = None
@@ -80,7 +80,7 @@ def test_releases_that_part_ways_are_noticed_at_once():
 
 
 def synthetic(mu, n, rng):
-    """Guesses from a Gaussian release of parameter mu, as the likelihood ratio makes them."""
+    """Make likelihood-ratio guesses from a Gaussian release with parameter mu."""
     false_alarms = int((rng.standard_normal(n) > mu / 2).sum())
     misses = int((rng.standard_normal(n) + mu <= mu / 2).sum())
     return Guesses(n, false_alarms, n, misses)

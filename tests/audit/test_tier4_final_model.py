@@ -1,4 +1,4 @@
-"""Tier 4 in small: an attacker on final models. The long run is `make audit`."""
+"""Tier 4 on a small scale: an attacker on final models. The long run is `make audit`."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def test_final_models_show_no_more_than_is_stated(subject):
 
 @every_subject
 def test_a_kept_number_of_records_gives_the_canary_away(subject):
-    """Perfect guesses on 90 fits each: rates below 0.18 at 2.5e-8 each, so mu above 1.8.
+    """Perfect guesses on 90 fits each bound both rates by 0.18, so mu exceeds 1.8.
 
-    A guarantee without mu is held against epsilon alone, which the same rates show above 1.5.
+    A guarantee without mu is compared by epsilon alone, which the same rates put above 1.5.
     """
     (mutant,) = (m for m in MUTANTS if m.name == "exact number of records kept")
     case = planted_case(mutant, subject)
@@ -65,7 +65,7 @@ def test_an_attacker_learns_and_guesses_on_different_fits():
 
 
 def test_the_command_prints_both_tables_and_says_what_went_unnoticed(capsys, monkeypatch):
-    """Ten final models are too few to notice anything: tier 4 has to be named as failing."""
+    """Ten final models are too few to notice anything, so tier 4 must be reported as failing."""
     name = SUBJECTS[0].name
     planted = [m for m in MUTANTS if m.name in ("records counted twice", "category list from data")]
     for module in ("__main__", "report"):

@@ -169,8 +169,8 @@ def _from_file(
     """Load a data set without a loader of its own, with the schema of the benchmarks.
 
     No documentation declares bounds for them, so these are full-data minima and maxima rounded
-    outward to two digits, as a stand-in for public knowledge. The target is one class against the rest,
-    or numbers from a threshold upward against those below.
+    outward to two digits, as a stand-in for public knowledge. The target is one class against the
+    rest, or numbers from a threshold upward against those below.
     """
     folder = os.environ.get("DPEXPLAIN_DATA")
     if not folder:

@@ -1,8 +1,8 @@
 """Costs of fitting growing Parquet tables, with lines that extrapolate to larger ones.
 
 Run it with ``make bench-scale``; ``make bench-scale BENCH_ARGS="--help"`` lists its options. The
-table is a folder of Parquet files of simulated records, all different, written one file at a time; a
-fit of n rows reads as many files as hold them. Each fit runs in a fresh process, after a small
+table is a folder of Parquet files of simulated records, all different, written one file at a time;
+a fit of n rows reads as many files as hold them. Each fit runs in a fresh process, after a small
 warm-up fit. Memory is the peak of the process, Python and its packages included.
 """
 

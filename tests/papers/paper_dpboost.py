@@ -199,8 +199,8 @@ def _effect_cells(fast: bool) -> list[Cell]:
 def _measure_effects(name: str, epsilon: float, n_trees: int, fast: bool) -> list[Row]:
     """Measure the error with and without each technique, and the proportion filtered.
 
-    Two hundred trees are four ensembles, each with epsilon. The proportion is a diagnostic of public
-    data: no private fit shows it.
+    Two hundred trees are four ensembles, each with epsilon. The proportion is a diagnostic of
+    public data: no private fit shows it.
     """
     data, rows = table(name, fast), []
     for model_name, settings in _EFFECTS.items():

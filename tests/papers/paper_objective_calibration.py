@@ -81,8 +81,8 @@ def _model(data: Dataset, name: str, budget: str, epsilon: float | None, **setti
 def boosted(data: Dataset, name: str, budget: str, epsilon: float, **settings: Any) -> Any:
     """Return unfitted boosted trees with one alpha.
 
-    With the budget of the paper, alpha also applies to weights and leaves, as it does there; with the
-    parallel one these keep an alpha of 1.
+    With the budget of the paper, alpha also applies to weights and leaves, as it does there; with
+    the parallel one these keep an alpha of 1.
     """
     calibration = ALPHAS[name]
     tied = budget == "paper" and calibration != "depth"

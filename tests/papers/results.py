@@ -122,8 +122,8 @@ def _in_deviations(table: pd.DataFrame) -> pd.Series:
 def among(written: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of a written table, with remeasured ones replaced.
 
-    Rows about all domains are proportions of domains: those of new domains are pooled with the written
-    ones. If a domain was in the written table already, its part in them is no longer known,
+    Rows about all domains are proportions of domains: those of new domains are pooled with the
+    written ones. If a domain was in the written table already, its part in them is no longer known,
     so they stay as they were, and a line is printed to say so.
     """
     setting = list(table.columns[: list(table.columns).index("mean")])

@@ -1,4 +1,4 @@
-"""Cells of every kind that a table may hold, hostile ones among them, as strategies."""
+"""Hypothesis strategies for cells of every kind that a table may hold, even hostile ones."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 
 class Hostile:
-    """A cell that raises whenever it is looked at."""
+    """Cell that raises an error whenever it is looked at."""
 
     def _refuse(self, *_: object) -> Any:
         raise RuntimeError("secret")
@@ -32,7 +32,7 @@ class HostileInt(int):
 
 
 class HostileText(str):
-    """A text whose every method raises."""
+    """String all of whose methods raise errors."""
 
     __slots__ = ()
 
@@ -45,7 +45,7 @@ class HostileText(str):
 
 
 class HostileClass:
-    """A cell that raises when it is asked what it is."""
+    """Cell that raises an error when asked for its class."""
 
     @property
     def __class__(self) -> Any:

@@ -1,4 +1,4 @@
-"""What the tests of audits run over: every private estimator with each of its targets."""
+"""Subjects of the audit tests: every private estimator with each of its targets."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ SUBJECTS = subjects()
 
 
 def _marks(name: str) -> tuple[pytest.MarkDecorator, ...]:
-    """Leave the further targets of an estimator, named after a comma, to the full command."""
+    """Leave further targets of an estimator, named after a comma, to the full command."""
     return (pytest.mark.full,) if ", " in name else ()
 
 

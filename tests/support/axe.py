@@ -1,4 +1,4 @@
-"""What axe-core finds to mend on a page that is open in a browser."""
+"""Accessibility problems that axe-core finds on a page open in a browser."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LEVELS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice
 
 
 def violations(page: Any, selector: str = "html", *, without: tuple[str, ...] = ()) -> list[str]:
-    """List what is wrong within an element, a line per rule, leaving some rules out."""
+    """List the violations within an element, one line per rule, leaving some rules out."""
     rules = {rule: {"enabled": False} for rule in without}
     options = {"runOnly": LEVELS, "rules": rules}
     page.evaluate(AXE)

@@ -1,9 +1,9 @@
-"""Build what Binder would build, in an environment of its own and without docker, and run it.
+"""Build what Binder would build, in a fresh environment without Docker, and run it.
 
 ``make binder-check`` copies the tracked files to an empty folder, installs what
 ``binder/requirements.txt`` pins beside the JupyterLab that Binder brings, runs ``postBuild`` and
-``start``, then every notebook, and compares the memory of its largest process with what Binder
-grants. It takes some minutes and downloads everything anew.
+``start``, then every notebook, and compares the memory of the largest process with what Binder
+grants. It takes some minutes and downloads everything again.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def main() -> int:
 
 
 def require_pinned_python() -> None:
-    """Stop unless this Python is the one that Binder is told to take."""
+    """Stop unless this is the Python version pinned for Binder."""
     pinned = (REPOSITORY / "binder" / "runtime.txt").read_text(encoding="utf-8").strip()
     running = f"python-{sys.version_info.major}.{sys.version_info.minor}"
     if pinned != running:
@@ -59,7 +59,7 @@ def require_pinned_python() -> None:
 
 
 def copy_tracked_files(clone: Path) -> None:
-    """Copy what a clone would hold, with the changes of the working tree."""
+    """Copy what a clone would contain, with the changes in the working tree."""
     listing = subprocess.run(
         ["git", "ls-files", "-z"], cwd=REPOSITORY, capture_output=True, text=True, check=True,
         timeout=60,
@@ -72,7 +72,7 @@ def copy_tracked_files(clone: Path) -> None:
 
 
 def install(clone: Path, binaries: Path) -> None:
-    """Install what Binder brings, then what it is asked for, then the checker."""
+    """Install what Binder provides, then the pinned packages, then the checker."""
     # Compiled to bytecode, as there: a kernel that compiles what it imports is 30 MB larger.
     pip = ["python", "-m", "pip", "install", "-q", "--disable-pip-version-check"]
     run([*pip, *BROUGHT_BY_BINDER], clone, binaries)
@@ -81,7 +81,7 @@ def install(clone: Path, binaries: Path) -> None:
 
 
 def run_notebooks(clone: Path, binaries: Path) -> dict[str, float]:
-    """Run every cell of every notebook as a visitor of Binder would; return megabytes of each."""
+    """Run every notebook as a visitor of Binder would; return the megabytes of each."""
     alone = ["-c", os.devnull, "--rootdir", ".", "-p", "no:cacheprovider"]
     memory = {}
     for path in sorted((clone / "notebooks").glob("*.ipynb")):
@@ -103,7 +103,7 @@ def run_notebooks(clone: Path, binaries: Path) -> dict[str, float]:
 
 
 def report_image(environment: Path, clone: Path) -> None:
-    """Print what the image holds beside the system, and how long its server takes to start."""
+    """Print the size of the image without the system, and its server's start time."""
     sizes = [
         sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6
         for folder in (environment, clone)
@@ -132,7 +132,7 @@ def report_image(environment: Path, clone: Path) -> None:
 
 
 def ended_after(seconds: float, process: subprocess.Popen[Any]) -> threading.Timer:
-    """End a process that takes longer, unless the timer is canceled."""
+    """End a process that takes too long, unless the timer is canceled."""
     timer = threading.Timer(seconds, process.kill)
     timer.daemon = True
     timer.start()
@@ -140,7 +140,7 @@ def ended_after(seconds: float, process: subprocess.Popen[Any]) -> threading.Tim
 
 
 def run(command: list[str], folder: Path, binaries: Path) -> None:
-    """Run a command with the environment's programs first on the path; stop if it fails."""
+    """Run a command with the environment's programs first on the path; stop on failure."""
     print("+ " + " ".join(command), flush=True)
     whole, variables = prepared(command, folder, binaries)
     result = subprocess.run(whole, cwd=folder, env=variables, timeout=STEP_SECONDS)
@@ -149,7 +149,7 @@ def run(command: list[str], folder: Path, binaries: Path) -> None:
 
 
 def prepared(command: list[str], folder: Path, binaries: Path) -> tuple[list[str], dict[str, str]]:
-    """Return a command with its program spelled out, and the variables to run it with."""
+    """Return a command with its program's full path, and the variables to run it with."""
     path = os.pathsep.join([str(binaries), os.environ.get("PATH", "")])
     # A visitor of Binder has no folder of data, which notebooks would read much larger tables from.
     own = ("PYTHON", "DPEXPLAIN")

@@ -1,4 +1,4 @@
-"""Records with values that occur nowhere else, and a search for them in whatever comes out.
+"""Records with values that occur nowhere else, and a search for them in all outputs.
 
 The secrets stand in features, target, index and groups, as numbers within and beyond the public
 bounds, texts, dates and bytes. The number of records is a secret as well.
@@ -37,7 +37,7 @@ _SHORT = re.compile(rf"{WORD}|\b73\.8|\b73819|\b7\.38|\b6\.37|2087-05-13|\b{N_RE
 
 
 def canary_records(name: str) -> tuple[pd.DataFrame, pd.Series, np.ndarray]:
-    """Make the features, target and groups to fit a model on."""
+    """Make features, target and groups to fit a model on."""
     X, y = records_for(name, N_RECORDS)
     X, y = X.astype(object), y.astype(object)
     ages = [AGE, BEYOND, -BEYOND, f"{WORD}-age", DATE, WORD.encode(), int(BEYOND), f" {AGE} "]
@@ -70,7 +70,7 @@ def in_text(text: str) -> list[str]:
 
 
 def in_words(text: str) -> list[str]:
-    """List secrets in a message, where few digits are enough to give them away."""
+    """List secrets in a message, where few digits suffice to reveal them."""
     return sorted(set(_SHORT.findall(text)))
 
 
@@ -83,8 +83,8 @@ def in_bytes(raw: bytes) -> list[str]:
 def in_object(root: Any) -> list[str]:
     """List secrets in everything that can be reached from an object.
 
-    Follows attributes, containers, closures, views of arrays to their owners; not modules,
-    classes and the globals of functions.
+    Follows attributes, containers, closures, and array views to their owners; not modules,
+    classes or the globals of functions.
     """
     return [f"{type(each).__name__} {what}" for each in reachable(root) for what in _of(each)]
 
@@ -103,7 +103,7 @@ def reachable(root: Any) -> Iterator[Any]:
 
 
 def _of_numba(each: Any) -> bool:
-    """Whether it is compiled code, which reaches the whole compiler."""
+    """Whether an object is compiled code, from which the whole compiler can be reached."""
     return type(each).__module__.startswith("numba")
 
 
@@ -117,7 +117,7 @@ def _parts(each: Any) -> list[Any]:
 
 
 def _of(each: Any) -> list[str]:
-    """Name the secrets that an object holds itself."""
+    """Name the secrets that an object itself holds."""
     if isinstance(each, str):
         return in_text(each)
     if isinstance(each, bytes | bytearray):

@@ -1,4 +1,4 @@
-"""Every way out of a fitted model, and the secrets that are found there."""
+"""Every output of a fitted model, and the secrets found there."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from dpexplain_widgets import Explorer, LedgerView
 
 
 class Fitted(NamedTuple):
-    """A model that was fitted on the canary records, and what was heard meanwhile."""
+    """A model fitted on the canary records, and everything said during the fit."""
 
     model: Any
     explanation: GlobalExplanation | FilterBank
@@ -35,7 +35,7 @@ class Fitted(NamedTuple):
 
 
 class Listener:
-    """Standard output and error, all logging and all warnings of a block.
+    """Captures standard output and error, all logging and all warnings of a block.
 
     Alarms of the health check follow from released numbers, and can be left out.
     """
@@ -68,7 +68,7 @@ class Listener:
 
     @property
     def text(self) -> str:
-        """All that was said."""
+        """Return everything that was said."""
         said = "".join(f"{warning.message}\n" for warning in self._warnings)
         return self._heard.getvalue() + said
 
@@ -91,7 +91,7 @@ def _memory(fitted: Fitted) -> list[str]:
 
 
 def _modules(fitted: Fitted) -> list[str]:
-    """Look into everything that the modules of the project remember."""
+    """Search everything stored in the modules of the project."""
     ours = [module for name, module in sys.modules.items() if name.startswith("dpexplain")]
     held = [
         [value for name, value in vars(module).items() if not name.startswith("__")]
@@ -103,7 +103,7 @@ def _modules(fitted: Fitted) -> list[str]:
 
 
 def _defaults_of(module: types.ModuleType) -> list[Any]:
-    """List default values and attributes of classes, where a careless cache would be."""
+    """List default values and class attributes, where a careless cache would be."""
     classes = [value for value in vars(module).values() if isinstance(value, type)]
     own = [value for value in classes if value.__module__.startswith("dpexplain")]
     return [
@@ -158,7 +158,7 @@ def _figures(fitted: Fitted) -> list[str]:
 
 
 def _figure(figure: Any) -> list[str]:
-    """Look into what a figure writes on itself, the points it draws, and its files."""
+    """Search the text of a figure, the points it draws, and its files."""
     found = []
     for kind in ("svg", "png"):
         file = text_io.BytesIO()

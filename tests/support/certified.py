@@ -54,7 +54,7 @@ class Certified:
 
 
 def guarantee(epsilon: float = EPSILON) -> Guarantee:
-    """Make the guarantee of a private fit, worded as fits word it."""
+    """Make the guarantee of a private fit, worded as in a fit."""
     return replace(private_guarantee(epsilon), sampler=EXACT_GAUSSIAN)
 
 

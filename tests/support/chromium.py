@@ -1,4 +1,4 @@
-"""Find a Chromium that starts, or install one where that is possible.
+"""Find a Chromium that starts, or install one if possible.
 
 Used by the browser tests, and as a command: ``python tests/support/chromium.py [--install]``
 prints the path of the browser, or says on standard error why there is none and exits with 1.
@@ -19,12 +19,12 @@ INSTALL_SECONDS = 600
 
 
 def find_chromium() -> Path | None:
-    """Return the first browser that starts: the one the environment names, then installed ones."""
+    """Return the first browser that starts: the one in the environment, then installed ones."""
     return next((path for path in _candidates() if _starts(path)), None)
 
 
 def install_chromium() -> Path | None:
-    """Install a browser with playwright, or as root with apt-get; None where neither can."""
+    """Install a browser with playwright, or as root with apt-get; None if neither works."""
     _run([sys.executable, "-m", "playwright", "install", "chromium"])
     found = find_chromium()
     if found is None and shutil.which("apt-get") and os.geteuid() == 0:
@@ -55,7 +55,7 @@ def _of_playwright() -> Iterator[Path]:
 
 
 def _starts(path: Path) -> bool:
-    """Whether the browser runs at all: a file that lacks its libraries or a stub does not."""
+    """Whether the browser runs at all: a stub or a file without its libraries does not."""
     if not path.exists():
         return False
     try:
@@ -68,7 +68,7 @@ def _starts(path: Path) -> bool:
 
 
 def _run(command: list[str]) -> None:
-    """Run an installer; its output goes to standard error, its failure is seen by looking again."""
+    """Run an installer with its output on standard error; the caller checks for success."""
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     print("+ " + " ".join(command), file=sys.stderr, flush=True)
     try:
@@ -80,7 +80,7 @@ def _run(command: list[str]) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    """Print the path of a browser that starts."""
+    """Print the path of a browser that starts, or say why there is none."""
     path = find_chromium()
     if path is None and "--install" in arguments:
         print("No Chromium found; trying to install one.", file=sys.stderr)

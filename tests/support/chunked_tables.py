@@ -1,4 +1,4 @@
-"""Tables in chunks, and a comparison of the fits on them with the fit in memory."""
+"""Chunked tables, and a comparison of fits to them with the fit in memory."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ FEATURES = {
 
 
 class ListTable(ChunkedTable):
-    """Parts that lie in memory, each a pair of X and y."""
+    """Chunks in memory, each a pair of X and y."""
 
     def __init__(self, chunks):
         self._chunks = chunks
@@ -83,7 +83,7 @@ def make_estimator(name, **settings):
 
 
 def make_table(name, n, seed=0):
-    """Features and target in one frame, with cells outside of the schema and empty ones."""
+    """Make features and target, with empty cells and cells outside the schema."""
     rng = np.random.default_rng(seed)
     table = pd.DataFrame(
         {
@@ -107,13 +107,13 @@ def halves(table):
 
 
 def cut(table, places):
-    """Cut a frame into chunks, empty ones where a place stands twice."""
+    """Cut a frame into chunks; a position given twice makes an empty one."""
     ends = [0, *sorted(places), len(table)]
     return [halves(table.iloc[a:b].reset_index(drop=True)) for a, b in pairwise(ends)]
 
 
 def assert_same_fit(estimator, table, X, y):
-    """With the same noisy answers, queries and model are those of the table in memory."""
+    """Check that equal noisy answers give the queries and model of the table in memory."""
     model, transcript = record(estimator, *halves(table))
     report = replay(estimator, (X, y), model, transcript)
     assert report.differences == ()
@@ -122,7 +122,7 @@ def assert_same_fit(estimator, table, X, y):
 
 
 def assert_same_predictions(model, table, X):
-    """Predictions and local explanations of `X` are those of the table, bit for bit."""
+    """Check that predictions and local explanations equal the table's, bit for bit."""
     assert np.array_equal(model.predict(X), model.predict(table))
     if hasattr(model, "predict_proba"):
         assert np.array_equal(model.predict_proba(X), model.predict_proba(table))

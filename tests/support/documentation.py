@@ -1,4 +1,4 @@
-"""Build the pages of the documentation without a network, and check what they hold.
+"""Build the documentation without a network, and check its pages.
 
 ``python tests/support/documentation.py build/docs`` builds with every warning an error, then
 follows each link to a page, a file or a heading, and looks for anything that a browser would load
@@ -23,7 +23,7 @@ NOT_LOADED = {"canonical", "index", "search", "next", "prev", "author"}
 
 
 def build(pages: Path) -> None:
-    """Build every page into a folder; stop at the first kind of doubt."""
+    """Build every page into a folder; any warning stops the build."""
     command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html"]
     trees = pages.with_name(f"{pages.name}.trees")
     result = subprocess.run(
@@ -39,7 +39,7 @@ def build(pages: Path) -> None:
 
 
 class Page(HTMLParser):
-    """Links, loaded addresses and anchors of one page."""
+    """Links, loaded addresses and anchors of a page."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
@@ -59,18 +59,18 @@ class Page(HTMLParser):
 
 
 class Site:
-    """All pages below a folder."""
+    """All pages in a folder and its subfolders."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder.resolve()
 
     @cached_property
     def pages(self) -> dict[Path, Page]:
-        """Map each HTML file to what it holds."""
+        """Map each HTML file to its links, addresses and anchors."""
         return {path: Page(path) for path in sorted(self.folder.rglob("*.html"))}
 
     def broken_links(self) -> list[str]:
-        """List links whose file or heading is not there, as ``page: link``."""
+        """List links to missing files or headings, as ``page: link``."""
         return [
             f"{path.relative_to(self.folder)}: {link}"
             for path, page in self.pages.items()
@@ -89,7 +89,7 @@ class Site:
         return not parts.fragment or known is None or unquote(parts.fragment) in known.anchors
 
     def loaded_from_elsewhere(self) -> list[str]:
-        """List what a browser would fetch over a network, as ``page: address``."""
+        """List what a browser would load from a network, as ``page: address``."""
         return [
             f"{path.relative_to(self.folder)}: {address}"
             for path, page in self.pages.items()
@@ -109,7 +109,7 @@ class Site:
 
 
 def described_parts() -> list[str]:
-    """Names of the packages that the reference describes, as its pages say."""
+    """Return the packages that the pages of the reference describe."""
     marker = ".. automodule:: "
     return [
         line.removeprefix(marker)
@@ -120,7 +120,7 @@ def described_parts() -> list[str]:
 
 
 def main(pages: str) -> int:
-    """Build and check; return 0 if all is well."""
+    """Build and check; return 0 if there are no problems."""
     folder = Path(pages).resolve()
     build(folder)
     site = Site(folder)

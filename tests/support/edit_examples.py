@@ -1,4 +1,4 @@
-"""Explanations and operations for the tests of edits: strategies that draw valid ones."""
+"""Strategies for valid explanations and operations, for the tests of edits."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Hands of a person at an edit view: one that has a mouse alone, and one that has keys alone.
+"""People at an edit view: one uses only the mouse, the other only the keyboard.
 
-Nothing here sets a value, focuses an element or sends an event from a script: what a hand does is
-what the browser gets.
+No script sets a value, focuses an element or sends an event here: the browser gets what
+the person does.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ TYPED = 0.25
 
 @dataclass(frozen=True)
 class Try:
-    """An entry of the menu, what it is in Python, its number there, and which bins it is about."""
+    """A menu entry, its operation in Python with its number, and the bins it concerns."""
 
     name: str
     operation: Operation | Composed
@@ -30,7 +30,7 @@ class Try:
     about: str = "all"
 
     def made(self, number: float, edges: np.ndarray, points: list[int]) -> Operation | Composed:
-        """The operation with the number of the page, on the bins that hands chose."""
+        """Make the operation with the page's number, on the chosen bins."""
         changes = {self.number: number} if self.number else {}
         if self.about != "all":
             changes["within"] = (edges[points[0]], edges[points[-1] + 1])
@@ -40,7 +40,7 @@ class Try:
 
 
 class Hands:
-    """One view of a notebook, and what all hands read from it."""
+    """One view of a notebook, and what every person reads from it."""
 
     def __init__(self, view: Any, points: list[int]) -> None:
         self.view, self.page, self.points = view, view.page, points
@@ -57,7 +57,7 @@ class Hands:
         return np.array([float(y) for y in re.findall(r"[ML][-\d.]+ ([-\d.]+)H", path)])
 
     def do(self, chosen: Try, offered: list[str]) -> tuple[float, np.ndarray, np.ndarray]:
-        """Carry an operation out; its number, the curve previewed, and the one applied."""
+        """Carry out an operation; return its number, the previewed and the applied curve."""
         getattr(self, f"choose_{chosen.about}")()
         self.choose(chosen.name, offered)
         assert self.box.input_value() == chosen.name
@@ -72,14 +72,14 @@ class Hands:
 
 
 class Mouse(Hands):
-    """Moves, presses and releases at places of the screen; numbers stay as they are offered."""
+    """Moves, presses and releases the mouse on the screen; keeps suggested numbers."""
 
     def click(self, target: Any) -> None:
         box = target.bounding_box()
         self.page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
 
     def place(self, column: int) -> tuple[float, float]:
-        """Below the curve, in the middle of a bin."""
+        """Return the position below the curve in the middle of a bin."""
         box = self.plot.locator(".dpx-count").nth(column).bounding_box()
         return box["x"] + box["width"] / 2, box["y"] + box["height"] - 1
 
@@ -106,7 +106,7 @@ class Mouse(Hands):
         self.click(option)
 
     def enter(self) -> None:
-        """A mouse types no numbers."""
+        """Do nothing: a mouse types no numbers."""
 
     def apply(self) -> None:
         self.click(self.button("Apply"))
@@ -116,7 +116,7 @@ class Mouse(Hands):
 
 
 class Keyboard(Hands):
-    """Keys alone: Tab to go to a control, arrows, Space and Enter there."""
+    """Uses only keys: Tab to go to a control; arrows, Space and Enter there."""
 
     def go(self, target: Any, key: str) -> None:
         for _ in range(200):
@@ -164,10 +164,10 @@ class Keyboard(Hands):
 
 
 def assert_line(values: np.ndarray, heights: np.ndarray, case: str, digits: int = 9) -> None:
-    """Heights on the screen are affine in the values: the axis is linear.
+    """Check that heights on the screen are affine in the values: the axis is linear.
 
-    Values that the page knows to `digits` digits of the largest are off by half a step at most,
-    and the line that is fitted to them by as much again.
+    Values known to `digits` digits of the largest are off by half a step at most,
+    and so is the line fitted to them.
     """
     assert heights.shape == values.shape, case
     if np.ptp(values) < 1e-9:

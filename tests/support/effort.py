@@ -1,8 +1,8 @@
-"""How hard property tests search: a little every day, and with fresh examples in the full run.
+"""How hard property tests search: briefly every day, with fresh examples in full runs.
 
-``make test`` looks at the same few examples each time, so that its verdict depends on the code
-alone. ``make test-all`` (``--hypothesis-profile=full``) looks at many more, and at new ones each
-time, unless its noise repeats as well (`entropy`). An example on which a test once failed stays
+``make test`` tries the same few examples each time, so that its verdict depends on the code
+alone. ``make test-all`` (``--hypothesis-profile=full``) tries many more, and new ones each
+time, unless its noise repeats as well (`entropy`). An example that once failed stays
 beside the test as ``@example``. Neither a slow machine nor an unlucky draw is a failure: there are
 no deadlines, and no health checks that depend on either.
 """
@@ -28,7 +28,7 @@ _BY_CHANCE = (
 
 
 def profiles(*, repeated: bool) -> dict[str, settings]:
-    """Settings of both commands by the name of their profile.
+    """Return the settings of both commands by the names of their profiles.
 
     Parameters
     ----------
@@ -51,14 +51,14 @@ def profiles(*, repeated: bool) -> dict[str, settings]:
 
 
 def register_profiles(*, repeated: bool) -> None:
-    """Register both profiles and load the one of every day, which pytest's option replaces."""
+    """Register both profiles and load the daily one, which pytest's option overrides."""
     for name, chosen in profiles(repeated=repeated).items():
         settings.register_profile(name, chosen)
     settings.load_profile("daily")
 
 
 def examples(usual: int, *suppressed: HealthCheck) -> settings:
-    """Decorate a property test that needs more or fewer examples than others.
+    """Make a decorator for a property test that needs more or fewer examples than others.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def examples(usual: int, *suppressed: HealthCheck) -> settings:
 
 
 def waits_as_a_whole(file: Path) -> bool:
-    """Whether every test of a file is left to ``make test-all``, told without importing it.
+    """Whether every test of a file is left to ``make test-all``, without importing it.
 
     Such a file says so in one line, ``pytestmark = pytest.mark.full`` or a list with that mark.
     """

@@ -1,10 +1,10 @@
-"""Entropy that repeats: what the operating system would give, from a stream that a name seeds.
+"""Repeatable entropy: a named stream in place of what the operating system provides.
 
-Noise and coins are secret, yet the verdict of a test should depend on the code alone. So each
-test draws from a stream of its own, seeded with its name. With ``DPEXPLAIN_TEST_ENTROPY=system``,
-as ``make test-all`` sets it outside continuous integration, tests see other numbers in each run;
-those marked ``named_entropy`` repeat even then, since they look at one fit and know of no exact
-chance of failing. Tests of secrecy itself are marked ``system_entropy``.
+Noise and coins are secret, but the verdict of a test should depend on the code alone. So each
+test draws from its own stream, seeded with its name. With ``DPEXPLAIN_TEST_ENTROPY=system``,
+as ``make test-all`` sets it outside continuous integration, numbers differ in each run;
+those marked ``named_entropy`` repeat even then, since they look at one fit and have no exact
+probability of failing. Tests of secrecy itself are marked ``system_entropy``.
 
 Nothing of this can be reached from the library: its modules are patched from here. What cannot be
 patched stays secret: other processes, and the sampler of OpenDP.
@@ -32,7 +32,7 @@ MARKERS = {
 
 
 def repeats() -> bool:
-    """Whether this run draws from named streams: yes, unless told."""
+    """Whether this run draws from named streams, which is the default."""
     chosen = os.environ.get(VARIABLE, "named")
     if chosen not in ("named", "system"):
         raise pytest.UsageError(f'{VARIABLE}={chosen!r} is neither "named" nor "system".')
@@ -40,7 +40,7 @@ def repeats() -> bool:
 
 
 class NamedEntropy:
-    """Plugin that stands in for ``os.urandom`` where noise, coins and seeds are drawn.
+    """Plugin that replaces ``os.urandom`` where noise, coins and seeds are drawn.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class NamedEntropy:
         return self._draw(n_bytes)
 
     def begin(self, name: str | None) -> None:
-        """Draw from the stream of that name from now on; without one, from the system."""
+        """Draw from the stream with this name from now on; None means from the system."""
         self._draw = os.urandom  # asked below for a seed that the key replaces
         if name is not None:
             words = np.frombuffer(hashlib.sha256(name.encode()).digest(), dtype=np.uint64)
@@ -75,13 +75,13 @@ class NamedEntropy:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
-        """Seed with the name of the test, as it is marked or as the run has it."""
+        """Seed with the name of the test, as its mark or the run requires."""
         named = self._repeats or item.get_closest_marker("named_entropy")
         self.begin(None if item.get_closest_marker("system_entropy") or not named else item.nodeid)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_fixture_setup(self, fixturedef: Any, request: Any) -> Iterator[None]:
-        """Give what several tests share a stream of its own: any of them may come first."""
+        """Give shared fixtures streams of their own, as any test may run first."""
         if fixturedef.scope == "function":
             return (yield)
         outside = self._draw

@@ -1,9 +1,9 @@
-"""What draws give away, from the definition: exact losses of mechanisms, composed, never raised.
+"""Exact privacy losses of mechanisms by definition, composed, never overestimated.
 
-Nothing here knows dp-accounting or the formulas of `dpexplain.accounting`. A mechanism is a pair of
-lists of probabilities, of the same outcomes on two neighboring data sets. Where losses have to be
-put on a grid to be composed they are rounded down, and what is cut off is left out, so that a delta
-from here is never above the true one: a stated total that lies below it is false.
+Nothing here uses dp-accounting or the formulas of `dpexplain.accounting`. A mechanism is a pair of
+lists of probabilities of the same outcomes on two neighboring data sets. If losses have to be
+put on a grid to be composed, they are rounded down, and cut tails are left out, so that a delta
+from here is never above the true one: a stated total below it is false.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Loss:
         return (self.first + np.arange(len(self.p))) * self.step
 
     def __mul__(self, other):
-        """Both mechanisms."""
+        """Compose two mechanisms."""
         assert self.step == other.step
         if min(len(self.p), len(other.p)) < 3000:
             p = np.convolve(self.p, other.p)
@@ -40,7 +40,7 @@ class Loss:
         return Loss(self.first + other.first, p, self.step)
 
     def times(self, count):
-        """The mechanism so many times."""
+        """Compose the mechanism with itself this many times."""
         whole, square = Loss(0, np.ones(1), self.step), self
         while count:
             if count % 2:
@@ -51,7 +51,7 @@ class Loss:
         return whole
 
     def delta(self, epsilon, mu=0.0):
-        """Delta at epsilon, of this and of a Gaussian mechanism beside it."""
+        """Return the delta at epsilon, composed with a Gaussian mechanism if given."""
         rest = epsilon - self.losses
         if mu == 0.0:
             return float(np.sum(self.p * np.maximum(0.0, -np.expm1(np.minimum(rest, 0.0)))))
@@ -59,13 +59,13 @@ class Loss:
 
 
 def gaussian_delta(mu, epsilon):
-    """Delta of N(mu, 1) against N(0, 1), at any real epsilon; accurate to 1e-13 of 1."""
+    """Return the delta of N(mu, 1) against N(0, 1) at any real epsilon, to 1e-13."""
     near, far = epsilon / mu - mu / 2, epsilon / mu + mu / 2
     return special.ndtr(-near) - np.exp(np.asarray(epsilon) + special.log_ndtr(-far))
 
 
 def loss_of(p, q, step=STEP):
-    """Losses ``log(p / q)`` of outcomes, rounded down to the grid."""
+    """Return the losses ``log(p / q)`` of outcomes, rounded down to the grid."""
     p, q = (np.asarray(x, dtype=float) for x in (p, q))
     p, q = p[(p > 0) & (q > 0)], q[(p > 0) & (q > 0)]
     place = np.floor(np.log(p / q) / step + 1e-9).astype(int)
@@ -73,7 +73,7 @@ def loss_of(p, q, step=STEP):
 
 
 def laplace_chances(scale, change):
-    """Chances of a discrete Laplace variable, and of one moved by `change`; tails in one."""
+    """Return probabilities of a discrete Laplace variable and of a shifted one."""
     a = math.exp(-1 / scale)
     inner = np.arange(1, change)
     p = np.concatenate([[1.0], (1 - a) * a**inner, [a**change]]) / (1 + a)
@@ -81,7 +81,7 @@ def laplace_chances(scale, change):
 
 
 def laplace_loss(scale, change):
-    """Losses of discrete Laplace noise on their own lattice, which is exact."""
+    """Return the losses of discrete Laplace noise on their own lattice, exactly."""
     p, _ = laplace_chances(scale, change)
     # In the order of falling losses (change - 2 x) / scale.
     padded = np.zeros(2 * change + 1)
@@ -90,19 +90,19 @@ def laplace_loss(scale, change):
 
 
 def response_chances(epsilon):
-    """Chances of randomized response, true and false."""
+    """Return the probabilities of randomized response."""
     true = 1 / (1 + math.exp(-epsilon))
     return np.array([true, 1 - true]), np.array([1 - true, true])
 
 
 def choice_chances(utilities, changed, epsilon, spread):
-    """Chances of the exponential mechanism on utilities of two data sets."""
+    """Return probabilities of the exponential mechanism, given utilities of two tables."""
     parts = [np.exp(epsilon * (u - u.max()) / spread) for u in (utilities, changed)]
     return tuple(part / part.sum() for part in parts)
 
 
 def gaussian_chances(sigma, change, reach=9.0):
-    """Chances of a discrete Gaussian variable, and of one moved; what is far out left out."""
+    """Return probabilities of a discrete Gaussian and of a shifted one, without far tails."""
     x = np.arange(-math.ceil(reach * sigma), math.ceil(reach * sigma) + change + 1, dtype=float)
     parts = [np.exp(-0.5 * ((x - d) / sigma) ** 2) for d in (0, change)]
     # Of one coset all of it: by Poisson summation, off by exp(-2 pi^2 sigma^2).
@@ -111,7 +111,7 @@ def gaussian_chances(sigma, change, reach=9.0):
 
 
 def sampled_chances(sigma, change, probability, adjacency, reach=9.0):
-    """Chances of answers about a sample: pairs of both directions."""
+    """Return probabilities of answers about a sample, in both directions."""
     still, moved = gaussian_chances(sigma, change, reach)
     with_record = (1 - probability) * still + probability * moved
     if adjacency == "add_remove":

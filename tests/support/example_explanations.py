@@ -73,7 +73,7 @@ def job(guarantee: Guarantee | None = None, **changes) -> ShapeFunction:
 
 
 def age_and_job(guarantee: Guarantee | None = None, **changes) -> PairCurve:
-    """Make a pair of three by three cells, of which two rise above the noise."""
+    """Make a pair of 3 x 3 cells, two of which rise above the noise."""
     axes = (
         PairAxis(
             "age", "numeric", bin_edges=[17.0, 45.0, 90.0], unit="years", special=("missing",)
@@ -253,7 +253,7 @@ def global_explanations(draw: st.DrawFn) -> GlobalExplanation:
 
 @st.composite
 def noise_models(draw: st.DrawFn, sizes: tuple[int, ...]) -> NoiseModel:
-    """Draw any joint noise of terms with so many bins."""
+    """Draw any joint noise of terms with this many bins."""
     rank, n_values = draw(st.integers(0, 2)), sum(sizes) + 1
     single = st.floats(-1e9, 1e9, width=32)
     cells = st.lists(single, min_size=rank, max_size=rank)

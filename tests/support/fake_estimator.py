@@ -1,4 +1,4 @@
-"""A private estimator that costs nothing to fit, and data that must not be looked at."""
+"""A private estimator that is cheap to fit, and data that must not be looked at."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ COLUMNS = ["age", "job"]
 
 
 class FakePrivateClassifier(ClassifierMixin, BaseEstimator):
-    """Follows the contract that `sweep` relies on; its explanation is its parameters.
+    """Follows the protocol that `sweep` relies on; its explanation shows its parameters.
 
-    `broken` makes the fit fail with a message that holds a value of the data.
+    `broken` makes the fit fail with a message that contains a value of the data.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class FakePrivateClassifier(ClassifierMixin, BaseEstimator):
 
 
 class FakeReference(BaseEstimator):
-    """The non-private twin."""
+    """The non-private reference."""
 
     def __init__(self, structure_seed=None):
         self.structure_seed = structure_seed
@@ -92,7 +92,7 @@ class FakeReference(BaseEstimator):
 
 
 def explanation(guarantee, seed):
-    """Make an explanation whose intercept tells the structure seed that was used."""
+    """Make an explanation whose intercept shows the structure seed used."""
     return GlobalExplanation(
         (age(guarantee), job(guarantee)),
         -1.0 if seed is None else float(seed),
@@ -107,7 +107,7 @@ def explanation(guarantee, seed):
 def table(n=20):
     """Make records and labels; the older half earns more.
 
-    No two calls make the same table, so that ledgers of different names do not meet one.
+    Each call makes another table, so that no two ledgers meet the same one.
     """
     ages = np.linspace(20, 80, n) + 1e-6 * next(_CALLS)
     X = pd.DataFrame({"age": ages, "job": ["nurse", "clerk"] * (n // 2)})
@@ -115,7 +115,7 @@ def table(n=20):
 
 
 class Untouchable:
-    """A table that names its columns and its shape, and fails a test that reads a value."""
+    """Table with column names and a shape that fails any test that reads a value."""
 
     columns = COLUMNS
     shape = (20, 2)
@@ -135,6 +135,6 @@ class Untouchable:
 
 
 class UntouchableColumn(Untouchable):
-    """Labels that know their shape only."""
+    """Labels with only a shape."""
 
     shape = (20,)

@@ -1,4 +1,4 @@
-"""Small fitted models of every kind of target, on records with empty and unlisted cells."""
+"""Small fitted models for every kind of target, on records with empty and unlisted cells."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FEATURES = {
 
 
 def table(n=600, seed=0):
-    """Records with empty cells and a category that no schema lists, and a score for each."""
+    """Make records with empty cells and an unlisted category, and a score for each."""
     rng = np.random.default_rng(seed)
     X = pd.DataFrame(
         {
@@ -66,7 +66,7 @@ FITTED = [fitted_binary, fitted_regression, fitted_counts, fitted_classes]
 
 
 def dated_table(n=400):
-    """Records with a day of visit, some of them empty, and a label that follows the day."""
+    """Make records with a date of visit, sometimes missing, and a label that depends on it."""
     rng = np.random.default_rng(3)
     days = pd.Series(pd.date_range("2014-06-01", "2024-12-31", periods=n))
     X = pd.DataFrame({"visit": days, "job": rng.choice(["a", "b", "d"], n)})
@@ -76,7 +76,7 @@ def dated_table(n=400):
 
 
 def dated(kind, **settings):
-    """A model of a kind, fitted to records with dates; and the records."""
+    """Fit a model to records with dates; return both."""
     X, y = dated_table()
     schema = Schema(
         {"visit": Date("2015-01-01", "2024-12-31"), "job": Categorical(["a", "b"])},
@@ -86,7 +86,7 @@ def dated(kind, **settings):
 
 
 def in_days(X):
-    """Dates as other libraries take them: days since 1970-01-01."""
+    """Return dates as days since 1970-01-01, as other libraries expect."""
     days = X["visit"].to_numpy().astype("datetime64[D]")
     numbers = np.where(np.isnat(days), np.nan, days.astype(np.int64).astype(np.float64))
     return X.assign(visit=numbers)

@@ -1,4 +1,4 @@
-"""A small messy table with its dictionary, and the answers that lead to its page."""
+"""A small messy table with its dictionary, and the answers to the form."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HEADER = "record_no;patient_id;creatinine;sex;died"
 
 
 def messy_lines(n: int = 200) -> list[str]:
-    """Lines of a table with markers, decimal commas, codes and other spellings."""
+    """Make lines of a table with markers, decimal commas, codes and other spellings."""
     rng = np.random.default_rng(0)
     lines = []
     for row in range(n):
@@ -60,7 +60,7 @@ def filled(form: type[ReleaseForm] = ReleaseForm, **changed: str) -> ReleaseForm
 
 
 def state_of(form: ReleaseForm) -> list[dict[str, Any]]:
-    """What a notebook would save of a form, with widgets in order and without random names."""
+    """Return what a notebook would save of a form, without random names."""
     state = dependency_state([form], drop_defaults=False)
     order = {name: f"widget {place}" for place, name in enumerate(state)}
     text = json.dumps([each["state"] for each in state.values()], default=_in_hex)
@@ -81,6 +81,6 @@ def click(form: ReleaseForm, *names: str) -> None:
 
 
 def said(form: ReleaseForm, name: str) -> str:
-    """What is written at a field or in a message."""
+    """Return the text at a field or in a message."""
     place: str = form.fields[name].said if name in form.fields else form.messages[name].value
     return unescape(place)

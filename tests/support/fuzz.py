@@ -1,7 +1,7 @@
-"""Damaged and hostile documents for everything that reads a file, and what must come of them.
+"""Damaged and hostile documents for everything that reads files, and expected results.
 
 As a command: ``python tests/support/fuzz.py [--inputs N] [--seed S] [--atheris SECONDS]`` reads
-N mutated and random documents, and then lets atheris search for as long as it is told.
+N mutated and random documents, and then lets atheris search for the given time.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ TOKENS = (
 
 
 class Target(NamedTuple):
-    """One reader: what it reads, what it may raise, and what else must work with its result."""
+    """A reader: what it reads, what it may raise, and what must work with its result."""
 
     read: Callable[[str], Any]
     write: Callable[[Any], str]
@@ -93,7 +93,7 @@ def _ledger() -> LedgerState:
 
 
 def _show_explanation(shown: Any) -> None:
-    """Do what a notebook does with an object that was loaded."""
+    """Do what a notebook does with a loaded object."""
     repr(shown)
     for method in ("_repr_html_", "frame", "importances", "words", "statement"):
         if hasattr(shown, method):
@@ -151,7 +151,7 @@ TARGETS = {
 
 
 def check(target: Target, text: str) -> str:
-    """Read a document; it is refused in clear words, or gives what can be shown and saved.
+    """Read a document: it is refused clearly, or the result can be shown and saved.
 
     Returns
     -------
@@ -187,7 +187,7 @@ def _check_refusal(error: ValueError) -> None:
 
 
 def mutated(text: str, target: Target, chance: random.Random) -> str:
-    """Damage a document: a value of it, or its bytes."""
+    """Damage a document: one of its values, or its bytes."""
     if chance.random() < 0.6:
         try:
             content = target.parse(text)
@@ -274,7 +274,7 @@ def one_input(name: str, chance: random.Random) -> str:
 
 
 def run(n_inputs: int, seed: int) -> Counter[str]:
-    """Read documents made from a seed, in turn for each reader; count what came of them."""
+    """Read documents made from a seed, in turn for each reader; count the outcomes."""
     outcomes: Counter[str] = Counter()
     for i in range(n_inputs):
         name = list(TARGETS)[i % len(TARGETS)]
@@ -292,7 +292,7 @@ def run(n_inputs: int, seed: int) -> Counter[str]:
 
 
 def search(seconds: int) -> None:
-    """Let atheris look for documents that reach new code."""
+    """Let atheris search for documents that reach new code."""
     import atheris
 
     names = list(TARGETS)
@@ -317,7 +317,7 @@ def search(seconds: int) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    """Read hostile documents until one is not handled as it should be."""
+    """Read hostile documents until one is mishandled."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--inputs", type=int, default=50_000, help="documents to read")
     parser.add_argument("--seed", type=int, default=0, help="which documents")

@@ -1,4 +1,4 @@
-"""Hypothesis strategies for tables that nobody would type, and schemas to read them with."""
+"""Hypothesis strategies for unlikely tables, and schemas to read them with."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ NAMES = (
 
 
 class Bomb:
-    """A cell that raises whatever is asked of it, with a text that quotes it."""
+    """Cell that raises an error, quoting its text, whatever is asked of it."""
 
     def _raise(self, *args: object) -> Any:
         raise RuntimeError("Zorblax went off")
@@ -68,7 +68,7 @@ cells = st.one_of(numbers, texts, others)
 
 @st.composite
 def features(draw: st.DrawFn) -> dict[str, Feature]:
-    """Draw public features with hostile names, far bounds and long lists."""
+    """Draw public features with hostile names, extreme bounds and long lists."""
     names = st.one_of(st.sampled_from(NAMES), st.text(min_size=1, max_size=8).filter(_encodable))
     chosen = draw(st.lists(names, min_size=1, max_size=3, unique=True))
     return {name: draw(st.one_of(_numeric(), _categorical())) for name in chosen}
@@ -100,7 +100,7 @@ DTYPES = ("object", "string", "category", "float64", "Float64")
 
 @st.composite
 def columns(draw: st.DrawFn, n: int) -> Any:
-    """Draw one column: constant, of one kind, or mixed; as pandas would store it or as objects."""
+    """Draw a column: constant, of one kind or mixed; as pandas stores it or as objects."""
     kind = KINDS[draw(st.sampled_from(sorted(KINDS)))]
     # A few distinct cells fill a column of any length.
     distinct = draw(st.lists(kind, min_size=1, max_size=draw(st.sampled_from([1, 12]))))

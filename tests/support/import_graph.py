@@ -1,4 +1,4 @@
-"""Who imports whom in this repository, read from the source without running it."""
+"""Imports among the modules of this repository, read from the source without running it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PACKAGES = ("dpexplain", "widgets/dpexplain_widgets")
 
 
 class Import(NamedTuple):
-    """An import of one module of ours by another."""
+    """An import of one of our modules by another."""
 
     importer: str
     imported: str
@@ -25,7 +25,7 @@ class Import(NamedTuple):
 
 
 def sources(root: Path = ROOT) -> dict[str, Path]:
-    """Files of the packages by the name of their module."""
+    """Return the files of the packages by module name."""
     found = {}
     for package in PACKAGES:
         base = (root / package).parent
@@ -37,7 +37,7 @@ def sources(root: Path = ROOT) -> dict[str, Path]:
 
 @cache
 def imports(root: Path = ROOT) -> list[Import]:
-    """Imports among the modules of the packages."""
+    """Return the imports among the modules of the packages."""
     modules = sources(root)
     return [
         Import(module, name, kind, function)
@@ -49,7 +49,7 @@ def imports(root: Path = ROOT) -> list[Import]:
 
 
 def _statements(node: ast.AST, kind: str, function: str) -> Iterator[tuple[list[str], str, str]]:
-    """Names that a statement may import, a member of a module as ``module.member``."""
+    """Return names that a statement may import; members as ``module.member``."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.Import):
             yield [alias.name for alias in child.names], kind, function
@@ -64,7 +64,7 @@ def _statements(node: ast.AST, kind: str, function: str) -> Iterator[tuple[list[
 
 
 def above(found: list[Import]) -> dict[str, set[str]]:
-    """Modules that each module reaches by eager and type-only imports."""
+    """Return the modules that each module reaches by eager and type-only imports."""
     direct = defaultdict(set)
     for each in found:
         if each.kind != "lazy":
@@ -82,9 +82,9 @@ def above(found: list[Import]) -> dict[str, set[str]]:
 
 
 def bases_of_one(root: Path = ROOT) -> dict[str, str]:
-    """Classes that nothing uses but one child, with the name of the child.
+    """Return classes used only by a single child, with the name of the child.
 
-    A base that is also called, caught, compared with or named in a type is an idea of its own.
+    A base that is also called, caught, compared or named in a type serves a purpose of its own.
     """
     children: dict[str, list[str]] = defaultdict(list)
     used: set[str] = set()

@@ -1,6 +1,6 @@
-"""Take the path of a stranger, on each Python that is here: install the wheel, draw a picture.
+"""Try what a newcomer does on each available Python: install the wheel, draw a picture.
 
-``make install-check`` builds the wheel. For every supported Python that it finds, on the path or
+``make install-check`` builds the wheel. For every supported Python on the path or
 among those of pyenv, it makes an environment in an empty folder, installs the wheel with the
 dashboards, and runs the quick start of the README, with no kernel compiled yet. It prints the
 seconds from the empty folder to the first picture. For a Python that is not here, it asks whether
@@ -30,7 +30,7 @@ REST = 'Explorer(comparison).export_html("page.html")\n'
 
 
 def main(minors: Sequence[int]) -> int:
-    """Check these versions of Python 3; return 0 if none failed."""
+    """Check the given versions of Python 3; return 0 if none failed."""
     with tempfile.TemporaryDirectory() as folder:
         wheel = build_wheel(Path(folder))
         failed = [minor for minor in minors if not works(minor, wheel, Path(folder, str(minor)))]
@@ -45,7 +45,7 @@ def build_wheel(folder: Path) -> str:
 
 
 def works(minor: int, wheel: str, folder: Path) -> bool:
-    """Install and draw with one version, or ask for wheels; print how it went."""
+    """Install and draw with one version, or look for wheels; print the outcome."""
     python = found(minor)
     folder.mkdir()
     try:
@@ -80,7 +80,7 @@ def cpu_seconds() -> float:
 
 
 def found(minor: int) -> str | None:
-    """Path of a Python of this version that starts and can make environments."""
+    """Return the path of a Python of this version that can make environments."""
     kept = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"), "versions")
     candidates = [shutil.which(f"python3.{minor}"), *kept.glob(f"3.{minor}.*/bin/python")]
     asked = ("-c", f"import ensurepip, sys, venv; sys.exit(sys.version_info[1] != {minor})")
@@ -91,7 +91,7 @@ def found(minor: int) -> str | None:
 
 
 def wheels_words(minor: int, wheel: str) -> str:
-    """Say whether pip finds wheels of all dependencies for a Python that is not here."""
+    """State whether pip finds wheels of all dependencies for a Python not installed here."""
     with open(REPOSITORY / "pyproject.toml", "rb") as file:
         project = tomllib.load(file)["project"]
     needs = [*project["dependencies"], *project["optional-dependencies"]["widgets"]]
@@ -104,7 +104,7 @@ def wheels_words(minor: int, wheel: str) -> str:
 
 
 def quick_start() -> tuple[str, str]:
-    """Return the ten lines of the README: up to the first picture, and what follows."""
+    """Return the code of the README, up to the first picture and after it."""
     text = (REPOSITORY / "README.md").read_text(encoding="utf-8")
     (code,) = re.findall(r"## Ten lines.*?```python\n(.*?)```", text, re.DOTALL)
     first, picture, rest = code.partition('explanation["age"].plot()')
@@ -112,7 +112,7 @@ def quick_start() -> tuple[str, str]:
 
 
 def run(*command: str, folder: Path = REPOSITORY) -> None:
-    """Run a command in a folder, without the settings of this environment."""
+    """Run a command in a folder without this environment's settings."""
     inherited = {name: text for name, text in os.environ.items() if not name.startswith("PYTHON")}
     subprocess.run(
         command, cwd=folder, env=inherited, capture_output=True, text=True, check=True,

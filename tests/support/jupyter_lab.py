@@ -1,4 +1,4 @@
-"""Hosts of notebooks for tests: no settings of the user, no network but the loopback."""
+"""Notebook hosts for tests, without user settings or any network but the loopback."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class JupyterLab:
         raise RuntimeError(f"{self.module} did not start:\n{self.log.read_text()[-3000:]}")
 
     def end_sessions(self) -> None:
-        """Shut the kernels down: a live one would keep widgets of the test before."""
+        """Shut down the kernels: a live one would keep widgets of the previous test."""
         for session in self._request("GET", "/api/sessions"):
             self._request("DELETE", f"/api/sessions/{session['id']}")
 
@@ -108,7 +108,7 @@ class JupyterLab:
 
 
 class NotebookSeven(JupyterLab):
-    """The same with Notebook 7, which shows one notebook to a page."""
+    """A server of Notebook 7, which shows one notebook per page."""
 
     module = "notebook"
     address = "notebooks"
@@ -116,7 +116,7 @@ class NotebookSeven(JupyterLab):
 
 
 class Voila(JupyterLab):
-    """Voilà, which shows the outputs of a notebook as a page."""
+    """A server of Voilà, which shows the outputs of a notebook as a page."""
 
     module = "voila"
     ready = "/"
@@ -130,7 +130,7 @@ class Voila(JupyterLab):
 
 
 class Marimo(JupyterLab):
-    """The notebook ``app.py`` of a folder in marimo, as an app."""
+    """A server of marimo that shows the notebook ``app.py`` of a folder as an app."""
 
     module = "marimo"
     ready = "/health"
@@ -152,13 +152,13 @@ def open_notebook(page: Any, lab: JupyterLab, name: str) -> None:
 
 
 def run_all_cells(page: Any) -> None:
-    """Run the open notebook and wait for every cell."""
+    """Run all cells of the open notebook and wait for them."""
     page.evaluate(_RUN_ALL, RUN_MS)
     page.wait_for_function(_ALL_RUN, timeout=RUN_MS)
 
 
 def change_theme(page: Any, name: str, *, is_light: bool) -> None:
-    """Switch the theme of the laboratory and wait until the page shows it."""
+    """Switch the theme of JupyterLab and wait until the page shows it."""
     page.evaluate(
         "theme => window.jupyterapp.commands.execute('apputils:change-theme', {theme})", name
     )
@@ -168,12 +168,12 @@ def change_theme(page: Any, name: str, *, is_light: bool) -> None:
 
 
 def evaluate_in_kernel(page: Any, expression: str) -> str:
-    """Repr of a Python expression in the kernel of the open notebook."""
+    """Return the repr of a Python expression in the open notebook's kernel."""
     return str(page.evaluate(_EVALUATE, [f"print(repr({expression}))", RUN_MS])).strip()
 
 
 def wait_for_kernel(page: Any, expression: str, expected: str) -> None:
-    """Wait until the kernel has heard of what happened in the page."""
+    """Wait until the kernel knows what happened in the page."""
     deadline = time.monotonic() + 20
     found = evaluate_in_kernel(page, expression)
     while found != expected and time.monotonic() < deadline:

@@ -1,4 +1,4 @@
-"""Ledger files changed by somebody who can write them."""
+"""Ledger files changed by somebody with write access."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from dpexplain.accounting.ledger_state import LedgerState
 
 
 def by_hand(path, **changes):
-    """Change fields of a file and leave its hashes."""
+    """Change fields of a file, but not its hashes."""
     path.write_text(json.dumps({**json.loads(path.read_text()), **changes}, indent=1))
 
 
 def anew(path, **changes):
-    """Change fields of a file and write the whole hash chain anew, as an attacker would."""
+    """Change fields of a file and rewrite the whole hash chain, as an attacker would."""
     before = LedgerState.from_json(path.read_text())
     state = LedgerState.from_json(unchained_text(path, **changes))
     entries = tuple(
@@ -26,7 +26,7 @@ def anew(path, **changes):
 
 
 def unchained_text(path, **changes):
-    """A file in the form of the last version without a chain."""
+    """Return a file in the format of the last version without a chain."""
     content = {**json.loads(path.read_text()), **changes, "version": 3}
     entries = [
         {name: entry[name] for name in ("label", "unit", "events")} for entry in content["entries"]

@@ -1,4 +1,4 @@
-"""Run make as a person would, whatever make or command runs these tests."""
+"""Run make as a person would, whatever command runs these tests."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pathlib import Path
 
 
 def of_make(name: str) -> bool:
-    """Whether a variable comes from the make that runs these tests."""
+    """Whether a variable was set by the make that runs these tests."""
     return name.startswith("MAKE") or name == "FULL"
 
 
 def make(repository: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run make with variables of the environment, those of another make left out."""
+    """Run make with the environment's variables, except those set by another make."""
     inherited = {name: value for name, value in os.environ.items() if not of_make(name)}
     # Make need not search for a Python, which takes a second.
     inherited["PYTHON"] = sys.executable

@@ -1,7 +1,7 @@
-"""Six messy tables with data dictionaries, as strangers from six fields would export them.
+"""Six messy tables with data dictionaries, as exported in six fields.
 
-Every table is drawn from a seed, so nothing in it is anybody's. A table knows what its cells mean
-(`meant`), how they are spelled (`spelled`) and the form of its file.
+Every table is simulated from a seed, so it holds nobody's data. A table has what its cells mean
+(`meant`), how they are spelled (`spelled`) and the format of its file.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class MessyTable:
         (folder / "dictionary.csv").write_bytes(self.dictionary.encode(self.dictionary_encoding))
 
     def read(self, folder: Path) -> tuple[Schema, pd.DataFrame]:
-        """Write both files, and read them as the commands do."""
+        """Write both files and read them as the commands do."""
         self.write(folder)
         schema = Schema.from_dictionary(folder / "dictionary.csv", target=self.target)
         if "--groups" in self.fit_options:
@@ -133,7 +133,7 @@ class Columns:
     def drawn(
         self, names: Sequence[str | None], p: Sequence[float] | None = None
     ) -> list[str | None]:
-        """Draw categories; None is a missing one."""
+        """Draw categories; None marks a missing one."""
         return list(self.rng.choice(np.array(names, dtype=object), self.n, p=p))
 
     def plain(self, name: str, texts: Iterable[object]) -> None:
@@ -141,7 +141,7 @@ class Columns:
         self.spelled[name] = [str(text) for text in texts]
 
     def outcome(self, risk: np.ndarray, names: tuple[str, str], empty: float) -> list[str | None]:
-        """Draw one of two outcomes, a proportion of them missing."""
+        """Add one of two outcomes, a proportion of them missing."""
         drawn = np.where(self.rng.random(self.n) < 1 / (1 + np.exp(-risk)), names[1], names[0])
         lacks = self.rng.random(self.n) < empty
         return [None if no else str(each) for each, no in zip(drawn, lacks, strict=True)]

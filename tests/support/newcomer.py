@@ -1,4 +1,4 @@
-"""An environment with the wheel in it, and the two tables of the how-to."""
+"""An environment with the wheel installed, and the two tables of the how-to."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dpexplain.datasets import make_additive
 
 
 def environment_of_wheel(built: Path, folder: Path) -> dict[str, str]:
-    """Variables of an environment that holds the wheel, and of this one only its dependencies."""
+    """Return variables of an environment with the wheel and only our dependencies."""
     venv.create(folder, with_pip=False)
     (packages,) = folder.glob("lib/python*/site-packages")
     # A path in a .pth file is added as it is: the .pth file of an editable install is not read.
@@ -29,9 +29,9 @@ def environment_of_wheel(built: Path, folder: Path) -> dict[str, str]:
 
 
 def _lend_kernels(installed: Path) -> None:
-    """Put the kernels that are compiled already beside the modules of the wheel.
+    """Put kernels that are already compiled next to the modules of the wheel.
 
-    They are used if a module has the same bytes and the same time, and compiled anew otherwise.
+    They are used if a module has the same bytes and time stamp, and recompiled otherwise.
     """
     own = Path(dpexplain.__file__).parent
     for module in own.rglob("*.py"):
@@ -44,7 +44,7 @@ def _lend_kernels(installed: Path) -> None:
 
 
 def run(folder: Path, environment: dict[str, str], *command: str) -> str:
-    """Run a command in a folder; it has to succeed."""
+    """Run a command in a folder; it must succeed."""
     result = subprocess.run(
         command,
         cwd=folder,
@@ -59,7 +59,7 @@ def run(folder: Path, environment: dict[str, str], *command: str) -> str:
 
 
 def write_tables(folder: Path) -> None:
-    """Write the tables of the how-to: public ones, and one that plays the private one."""
+    """Write the tables of the how-to: a public one, and one in the role of the private one."""
     for name, seed, n_samples in (("public_sample", 0, 500), ("data", 1, 1500), ("new", 2, 50)):
         table = make_additive("clinical", n_samples=n_samples, random_state=seed)
         table.X.assign(readmitted=table.y).to_csv(folder / f"{name}.csv", index=False)

@@ -1,4 +1,4 @@
-"""The Node.js that playwright brings, so that none has to be installed."""
+"""The Node.js that ships with playwright, so that none has to be installed."""
 
 from __future__ import annotations
 

@@ -1,13 +1,13 @@
-"""Run notebooks, keep the outputs of checked cells and a picture of each dashboard.
+"""Run notebooks, and keep the outputs of checked cells and a picture of each dashboard.
 
 ``python tests/support/notebooks.py [--pictures] [NAME ...]`` rewrites the notebooks, or those
 named: cells marked ``# NBVAL_CHECK_OUTPUT`` keep what they print (nbval compares it), cells that
 display a dashboard keep its picture and its table (nbval does not compare them), and all others
-lose their outputs. Pictures of dashboards show private fits only, since those are what a dashboard
-leaves for viewers that run nothing. A cell whose metadata describe its figures keeps them; whoever
-writes the words says there why all may see them (`OPEN_TO_ALL`). A picture that is there stays,
-unless ``--pictures`` takes it anew: noise makes each run differ. No widget state is stored, since
-it would hold data. Printed are the CPU seconds of each notebook, with those of the processes that
+lose their outputs. Pictures of dashboards show private fits only, as that is what a dashboard
+leaves for viewers that run no code. A cell whose metadata describe its figures keeps them; whoever
+writes the description states there why it may be public (`OPEN_TO_ALL`). Existing pictures stay
+unless ``--pictures`` retakes them: noise makes each run differ. No widget state is stored, since
+it would hold data. The CPU seconds of each notebook are printed, with those of the processes that
 it starts.
 """
 
@@ -35,9 +35,9 @@ def is_checked(cell: Any) -> bool:
 
 
 def stripped(notebook: Any, kept: dict[str, tuple[Any, Any]]) -> Any:
-    """Return the notebook with outputs of checked cells and pictures alone.
+    """Return the notebook with only the outputs of checked cells and pictures.
 
-    `kept` are pictures by the ID of their cell, which stay as they are.
+    `kept` maps IDs of cells to pictures that stay as they are.
     """
     for cell in notebook["cells"]:
         if cell["cell_type"] != "code":
@@ -62,7 +62,7 @@ def stripped(notebook: Any, kept: dict[str, tuple[Any, Any]]) -> Any:
 
 
 def pictured(outputs: list[Any]) -> tuple[list[Any], dict[str, Any]]:
-    """Return the picture and the table of a dashboard, and metadata with words for the picture.
+    """Return the picture and table of a dashboard, and metadata that describe the picture.
 
     Some viewers remove pictures inside HTML, so the picture is an output of its own.
     """
@@ -81,7 +81,7 @@ def pictured(outputs: list[Any]) -> tuple[list[Any], dict[str, Any]]:
 
 
 def described(cell: Any) -> tuple[list[Any], dict[str, Any]]:
-    """Return the figures of a cell whose metadata hold words for them, and these words."""
+    """Return the figures of a cell whose metadata describe them, and the descriptions."""
     words = cell["metadata"].get("mystnb")
     if words is None:
         return [], {}
@@ -95,7 +95,7 @@ def described(cell: Any) -> tuple[list[Any], dict[str, Any]]:
 
 
 def few_colors(png: bytes) -> bytes:
-    """Return a picture with few colors: a quarter of the size, and nobody sees it."""
+    """Return a picture with few colors: a quarter of the size, with no visible change."""
     from PIL import Image
 
     small = io.BytesIO()
@@ -119,7 +119,7 @@ def _title(picture: str) -> str:
 
 
 def main() -> None:
-    """Run notebooks, write them back and say what they took."""
+    """Run notebooks, write them back, and print their CPU seconds."""
     import nbformat
     from nbclient import NotebookClient
 
@@ -140,7 +140,7 @@ def main() -> None:
 
 
 def _cpu_seconds() -> float:
-    """CPU seconds of all kernels that have ended, and of what they started."""
+    """Return the CPU seconds of all ended kernels and their child processes."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 

@@ -1,8 +1,8 @@
-"""Run the tests that touch numpy, pandas and scikit-learn on the oldest versions we promise.
+"""Run the tests that use numpy, pandas and scikit-learn on their oldest supported versions.
 
 ``make oldest`` reads every lower bound of ``pyproject.toml``, installs exactly these versions into
-an environment of its own, and runs there what depends on them. Bounds of packages that only the
-tests need are not held.
+an environment of its own, and runs what depends on them there. Bounds of packages that only the
+tests need do not apply.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ LATEST_PYTHON = (3, 12)  # of numpy 1.26
 
 
 def lower_bounds() -> list[str]:
-    """Constraints that hold every package of the core and of `EXTRAS` to its lower bound."""
+    """Return constraints that pin the packages of the core and `EXTRAS` to lower bounds."""
     with open(REPOSITORY / "pyproject.toml", "rb") as file:
         project = tomllib.load(file)["project"]
     extras = [text for extra in EXTRAS for text in project["optional-dependencies"][extra]]

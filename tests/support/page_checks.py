@@ -1,4 +1,4 @@
-"""What a person would notice on a page of views: labels that are cut, that touch or are small."""
+"""What a person would notice on a page of views: labels that are cut, touching or small."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _LAYOUT = (Path(__file__).parent / "layout.js").read_text(encoding="utf-8")
 
 
 def layout_problems(page: Any) -> list[str]:
-    """Labels that are cut or touch, small text, and anything that leaves its frame."""
+    """List labels that are cut or touch, small text, and anything that leaves its frame."""
     problems: list[str] = page.evaluate(_LAYOUT, _SHORTENED)
     return problems
 
 
 def console_problem(message: Any) -> str | None:
-    """Return a message of any kind from a page or a view, and only errors of the host around it."""
+    """Return any message from a page or a view, but only errors from the host around it."""
     source = str(message.location.get("url", ""))
     if message.type == "error" or source.startswith(("file:", "blob:", "data:")):
         return f"console {message.type}: {message.text} ({message.location})"
@@ -56,12 +56,12 @@ _WAIT_FOR_MOVE = """(count) => new Promise((done) => {
 
 
 def scrub_latency(page: Any, scrubber: Any, moves: int) -> list[float]:
-    """Milliseconds from each of `moves` key presses on a scrubber to the painted frame."""
+    """Measure the milliseconds from each of `moves` key presses to the painted frame."""
     return _latency_of_keys(page, scrubber, ("ArrowRight", "ArrowLeft"), moves)
 
 
 def nudge_latency(page: Any, plot: Any, moves: int) -> list[float]:
-    """Milliseconds from each of `moves` nudges of the first bins of a curve to the frame."""
+    """Measure the milliseconds from each of `moves` nudges of first bins to the frame."""
     plot.focus()
     for key in ("Home", "Shift+ArrowRight", "Shift+ArrowRight"):
         page.keyboard.press(key)
@@ -79,13 +79,13 @@ def _latency_of_keys(page: Any, place: Any, keys: tuple[str, str], moves: int) -
 
 
 def latency_of_clicks(page: Any, places: Any, moves: int) -> list[float]:
-    """Milliseconds from each of `moves` clicks, on one place after the other, to the frame."""
+    """Measure the milliseconds from each of `moves` clicks, on places in turn, to the frame."""
     count = min(8, places.count())
     return _latency(page, "click", lambda move: places.nth((move + 1) % count).click(), moves)
 
 
 def latency_of_choices(page: Any, box: Any, values: Sequence[str], moves: int) -> list[float]:
-    """Milliseconds from each of `moves` choices in a box, one after the other, to the frame."""
+    """Measure the milliseconds from each of `moves` choices in a box to the frame."""
 
     def choose(move: int) -> None:
         box.select_option(values[move % len(values)])
@@ -103,12 +103,12 @@ def _latency(page: Any, kind: str, act: Callable[[int], None], moves: int) -> li
 
 
 def curve_of(view: Any) -> str:
-    """Outline of the main curve that a view draws."""
+    """Return the outline of the main curve of a view."""
     return str(view.locator(".dpx-plot .dpx-curve-main").first.get_attribute("d"))
 
 
 def histogram_of(view: Any) -> list[str]:
-    """Heights of the bars of the histogram that a view draws."""
+    """Return the heights of the bars in the histogram of a view."""
     bars = view.locator(".dpx-plot .dpx-count")
     heights: list[str] = bars.evaluate_all("bars => bars.map((bar) => bar.getAttribute('height'))")
     return heights

@@ -1,4 +1,4 @@
-"""Explanations with pairs of features: of an InterpretML model, and of private models."""
+"""Explanations with pairs: of an InterpretML model, and of private models."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PEOPLE = pd.DataFrame({"age": [25, 70, None], "job": ["nurse", "clerk", "baker"]
 
 
 def paired():
-    """Curves of age and job; a pair of them, and a pair with a feature that has no curve."""
+    """Make curves of age and job, their pair, and a pair with a feature without a curve."""
     special = ("other", "missing")
     age = ShapeFunction(
         "age", "numeric", [0.1, 0.2, 0.0], [5, 4, 1], guarantee=OPEN, bin_edges=[20, 40, 80],
@@ -40,7 +40,7 @@ def paired():
 
 
 def private_pair(first: str, epsilon: float, n_bins: int) -> PairCurve:
-    """A pair of a numeric feature with "children", with a grid and noise that depend on epsilon."""
+    """Make a pair of a number and "children", with grid and noise depending on epsilon."""
     low, high = {"age": (17, 90), "education": (9, 20)}[first]
     axes = (
         PairAxis(
@@ -62,7 +62,7 @@ def private_pair(first: str, epsilon: float, n_bins: int) -> PairCurve:
 
 
 def swept(**options) -> Comparison:
-    """Private models with no pair, one pair, and two pairs, on grids that differ."""
+    """Make private models with no, one and two pairs, on different grids."""
     found = view_examples.comparison(epsilons=(0.5, 1.0, 4.0), joint=True, **options)
     pairs = {
         1.0: (private_pair("age", 1.0, 3),),

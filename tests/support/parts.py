@@ -1,10 +1,10 @@
-"""Run parts of the checks one after another, all of them, and say at the end how each went.
+"""Run all parts of the checks one after another, and report each at the end.
 
 ``python tests/support/parts.py unit browser --beside lint oldest`` runs ``make unit`` and then
 ``make browser``; at the same time it runs ``make lint`` and then ``make oldest``, whose output is
 shown once each has ended, so that no two of them mix. With ``--at-once 2``, the two run side by
-side as well. A part that fails stops no other part. With ``--limit 4500``, whatever still runs
-after so many seconds is stopped, and fails: a part that hangs must not hide how the others went.
+side as well. A failing part stops no other part. With ``--limit 4500``, whatever still runs
+after that many seconds is stopped and fails: a part that hangs must not hide the others.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ SHOWN = ("passed", "failed", "error", "skipped")
 
 @dataclass(frozen=True)
 class Outcome:
-    """How one part went.
+    """Outcome of one part.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Outcome:
 
 
 def run(part: str, deadline: float, *, shown: bool) -> Outcome:
-    """Run one part until a deadline; show its lines as they come, or once it has ended."""
+    """Run one part until a deadline; show its output as it comes, or at the end."""
     started = time.monotonic()
     lines: list[str] = []
     title = f"\n===== make {part} =====\n"
@@ -85,7 +85,7 @@ def run(part: str, deadline: float, *, shown: bool) -> Outcome:
 
 
 def _stop(process: subprocess.Popen[str]) -> None:
-    """End a part with all processes that it started."""
+    """Stop a part and all processes that it started."""
     with suppress(psutil.NoSuchProcess):
         made = psutil.Process(process.pid)
         for one in [made, *made.children(recursive=True)]:
@@ -94,7 +94,7 @@ def _stop(process: subprocess.Popen[str]) -> None:
 
 
 def counted(lines: Sequence[str]) -> Counter[str]:
-    """Add up what the closing lines of pytest say."""
+    """Add up the counts in the closing lines of pytest."""
     counts: Counter[str] = Counter()
     for line in filter(CLOSING.search, lines):
         counts.update({name: int(number) for number, name in COUNTED.findall(line)})

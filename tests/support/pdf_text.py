@@ -1,4 +1,4 @@
-"""Text of a PDF file that Matplotlib wrote without compression, as a reader selects it."""
+"""Text of an uncompressed PDF file by Matplotlib, as selected by a reader."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def ascii_of(text: str) -> str:
 
 
 def height_of(content: bytes) -> float:
-    """Return the height of the only page in points."""
+    """Return the height of the only page, in points."""
     (height,) = re.findall(rb"/MediaBox \[ 0 0 595\.276 ([\d.]+) \]", content)
     return float(height)
 
@@ -38,7 +38,7 @@ def _fonts(content: bytes) -> Iterator[tuple[bytes, bytes]]:
 
 
 def _letters(content: bytes, number: bytes) -> dict[int, str]:
-    """Return the text of the codes of a font, if the file maps them to text."""
+    """Return the text for codes of a font, if the file maps them to text."""
     found = re.search(rb"/ToUnicode (\d+) 0 R", _object(content, number))
     if not found:
         return {}

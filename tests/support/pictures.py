@@ -1,7 +1,7 @@
 """Take the pictures of the README: ``make pictures``.
 
-The Explorer of the first notebook, fitted anew, in light, dark and narrow. The noise is fresh, so
-every run gives another picture of the same thing.
+The Explorer of the first notebook with new fits: light, dark and narrow. The noise is fresh, so
+every run gives a different picture.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ PICTURES = (("light", 1240, "light"), ("dark", 1240, "dark"), ("narrow", 430, "l
 
 
 def survey_explorer() -> Explorer:
-    """Fit what the first notebook fits, and choose what is worth a look."""
+    """Fit what the first notebook fits, and choose what to show."""
     from sklearn.model_selection import train_test_split
 
     survey = load_fair()

@@ -1,4 +1,4 @@
-"""Mistakes in messy tables and their dictionaries, as users make them."""
+"""Mistakes that users make in tables and dictionaries."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from messy_tables_of_persons import bills, reports, rulings
 
 @dataclass(frozen=True)
 class Mistake:
-    """A planted mistake, and who catches it.
+    """A planted mistake, and what catches it.
 
-    `checked` is the column and the problem that the schema check reports, `alarms` are the kind
+    `checked` is the column and the problem that the schema check reports; `alarms` are the kind
     and the feature of each alarm of the health check.
     """
 
@@ -33,7 +33,7 @@ def table_with(
     dictionary: Mapping[str, str] | None = None,
     **cells: Callable[[str], str],
 ) -> Callable[[int], MessyTable]:
-    """Change text of the dictionary, or the cells of columns."""
+    """Change text in the dictionary, or cells of columns."""
 
     def plant(n: int) -> MessyTable:
         table = make(n)
@@ -75,7 +75,7 @@ def by_court(n: int) -> MessyTable:
 
 
 def sometimes(change: Callable[[str], str], share: float = 0.3) -> Callable[[str], str]:
-    """Change a share of the cells."""
+    """Change a proportion of the cells."""
     rng = np.random.default_rng(0)
     return lambda text: change(text) if rng.random() < share else text
 

@@ -1,4 +1,4 @@
-"""A PostgreSQL server of its own for a test: in a temporary folder, without a network."""
+"""A PostgreSQL server for a single test: in a temporary folder, without a network."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _UNPRIVILEGED = "postgres"  # the server refuses to run as root
 
 
 class Server:
-    """Server on a socket in a folder; passwords are checked for everybody but its owner.
+    """Server on a socket in a folder; everybody but its owner needs a password.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class Server:
 
 @contextmanager
 def running_server() -> Iterator[Server]:
-    """Start a server; skip the test where there is none to start."""
+    """Start a server; skip the test if none is installed."""
     programs = _programs()
     folder = Path(tempfile.mkdtemp(prefix="dpx"))
     try:
@@ -102,7 +102,7 @@ def _programs() -> Path:
 
 
 def queried(folder: Path, sql: str, rows: str = "") -> str:
-    """Run SQL on the server of a folder, with rows for a COPY, and return the answer as CSV."""
+    """Run SQL on a folder's server, with rows for a COPY, and return the result as CSV."""
     command = ["psql", "-h", str(folder), "-U", "owner", "-d", "postgres", "-q", "--csv"]
     answer = subprocess.run(
         [*command, "-v", "ON_ERROR_STOP=1", "-c", sql], input=rows, capture_output=True, text=True,
@@ -113,7 +113,7 @@ def queried(folder: Path, sql: str, rows: str = "") -> str:
 
 
 def frame_of_query(folder: Path, frame: pd.DataFrame, name: str, query: str) -> pd.DataFrame:
-    """Store a frame as a table of doubles and texts, and return the answer to a query."""
+    """Store a frame as a table of doubles and strings, and return the result of a query."""
     names = ['"' + column.replace('"', '""') + '"' for column in frame]
     kinds = ["double precision" if frame[c].dtype.kind == "f" else "text" for c in frame]
     columns = ", ".join(f"{n} {kind}" for n, kind in zip(names, kinds, strict=True))

@@ -1,4 +1,4 @@
-"""What tests of every private estimator share: data, quick fits, cells that may not be read."""
+"""Shared by tests of all private estimators: data, quick fits, unreadable cells."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CANARY = "Zorblax-1729"
 
 
 class Untouchable:
-    """Columns of secrets; whoever looks at one is written down, also if the error is swallowed."""
+    """Columns of secrets that record each look at one, even if the error is swallowed."""
 
     def __init__(self, columns):
         self.looks = []
@@ -30,7 +30,7 @@ class Untouchable:
 
 
 class Secret:
-    """A cell that may be carried around but not looked at."""
+    """Cell that may be carried around but not looked at."""
 
     def __init__(self, looks):
         vars(self)["looks"] = looks
@@ -56,19 +56,19 @@ def accepts(name, parameter):
 
 
 def made_quickly(name, rounds=2, **settings):
-    """A model that is fitted in few rounds, whatever it calls them."""
+    """Make a model that fits in few rounds, whatever it calls them."""
     return make(name, **known(name, max_rounds=rounds), **settings)
 
 
 def finite_numbers(explanation):
-    """Whether a global explanation of any kind holds finite numbers alone."""
+    """Whether a global explanation of any kind contains only finite numbers."""
     frame = explanation.frame()
     column = "weight" if "weight" in frame else "contribution"
     return bool(np.isfinite(frame[column]).all())
 
 
 def break_noise(monkeypatch, text):
-    """Let every draw of every mechanism fail."""
+    """Make every draw of every mechanism fail."""
 
     def broken(self, *arguments):
         raise ValueError(text)

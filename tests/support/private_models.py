@@ -1,4 +1,4 @@
-"""Every private estimator of ``dpexplain.models.__all__``, ready to be fitted."""
+"""Every private estimator in ``dpexplain.models.__all__``, ready to be fitted."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def marks_of(name: str) -> tuple[pytest.MarkDecorator, ...]:
 
 
 def by_model(names: Iterable[str] = PRIVATE) -> list[Any]:
-    """Make an item of each model, marked by `marks_of`."""
+    """Make a test parameter of each model, marked by `marks_of`."""
     return [pytest.param(name, marks=marks_of(name)) for name in names]
 
 
@@ -72,7 +72,7 @@ def make(name: str, **settings: Any) -> Any:
 
 
 def known(name: str, **settings: Any) -> dict[str, Any]:
-    """Those settings that a model has a parameter for, in its own words."""
+    """Return the settings for which a model has parameters, by its own names."""
     parameters = inspect.signature(getattr(models, name)).parameters
     if "n_steps" in parameters and "max_rounds" in settings:
         settings["n_steps"] = settings["max_rounds"]

@@ -1,8 +1,8 @@
-"""Say which tests ``make test`` runs and which it leaves to ``make test-all``, file by file.
+"""List which tests ``make test`` runs and which it leaves to ``make test-all``.
 
 ``make test-all`` runs all of them. The difference is one mark, ``full``, on a test or a file.
-``python tests/support/tests_by_command.py --names`` lists the tests that are left, too. The last
-line counts the tests of planted mistakes, by their names: most of them wait.
+``python tests/support/tests_by_command.py --names`` also lists the tests that are left. The last
+line counts the tests of planted mistakes, by their names; most run in the full command.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ OF_A_MISTAKE = re.compile(r"::test_\w*(planted|mistake|mutant|notice)")
 
 
 class Collected:
-    """Plugin that keeps, for each test, its name and whether it waits for the full run."""
+    """Plugin that stores each test's name and whether it is left to the full run."""
 
     def __init__(self) -> None:
         self.waits: dict[str, bool] = {}
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Keep what was found."""
+        """Store what was collected."""
         for item in session.items:
             self.waits[item.nodeid] = item.get_closest_marker("full") is not None
 
 
 def collected(folder: Path = REPOSITORY / "tests") -> dict[str, bool]:
-    """Map the name of each test below a folder to whether it waits for the full run."""
+    """Map the name of each test in a folder to whether it is left to the full run."""
     found, printed = Collected(), io.StringIO()
     with contextlib.redirect_stdout(printed):
         status = pytest.main(
@@ -46,7 +46,7 @@ def collected(folder: Path = REPOSITORY / "tests") -> dict[str, bool]:
 
 
 def table(waits: dict[str, bool]) -> str:
-    """Number of tests of each file that either command runs, as Markdown."""
+    """Return a Markdown table of how many tests of each file either command runs."""
     counts = Counter((name.split("::")[0], full) for name, full in waits.items())
     files = sorted({file for file, _ in counts})
     rows = [(file, counts[file, False], counts[file, True]) for file in files]
@@ -56,14 +56,14 @@ def table(waits: dict[str, bool]) -> str:
 
 
 def planted(waits: dict[str, bool]) -> str:
-    """How many tests look for planted mistakes, in a sentence."""
+    """State how many tests look for planted mistakes."""
     found = [full for name, full in waits.items() if OF_A_MISTAKE.search(name)]
     daily = found.count(False)
     return f"{len(found)} tests look for planted mistakes, {daily} of them in `make test`."
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print the table, and the names if asked for."""
+    """Print the table, and the names on request."""
     waits = collected()
     print(f"{table(waits)}\n\n{planted(waits)}")
     if "--names" in arguments:

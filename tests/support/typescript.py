@@ -1,4 +1,4 @@
-"""The TypeScript compiler that ``make`` puts beside the environment, if npm could get it."""
+"""The TypeScript compiler that ``make`` puts next to the environment, if npm can get it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def find_tsc() -> Path | None:
-    """Find the compiler's script: DPEXPLAIN_TSC if set, else that of this environment."""
+    """Find the compiler's script: DPEXPLAIN_TSC if set, else this environment's."""
     named = os.environ.get("DPEXPLAIN_TSC")
     own = Path(sys.prefix) / "tsc" / "node_modules" / "typescript" / "lib" / "tsc.js"
     path = Path(named) if named else own

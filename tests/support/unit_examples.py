@@ -1,4 +1,4 @@
-"""Ledgers whose entries protect records, patients or the patients of hospitals."""
+"""Ledgers whose entries protect records, patients, or patients within hospitals."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _NAMES = (f"survey {number}" for number in itertools.count())
 
 
 def charged(*charges, **settings):
-    """A ledger with an entry for each unit and its events."""
+    """Make a ledger with an entry for each unit and its events."""
     ledger = PrivacyLedger(next(_NAMES), **settings)
     for place, (unit, events) in enumerate(charges):
         ledger.charge(events, label=f"entry {place}", unit=unit, adjacency=ledger.adjacency)

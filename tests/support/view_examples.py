@@ -1,4 +1,4 @@
-"""Comparisons for the tests of views, made in a moment and without any data."""
+"""Comparisons for the tests of views, made quickly and without any data."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ HOSTILE_NAMES = (
 
 
 def view_names() -> list[str]:
-    """Names of the views of additive models, among all that the package offers."""
+    """Return the names of the package's views of additive models."""
     offered = {name: getattr(dpexplain_widgets, name) for name in dpexplain_widgets.__all__}
     views = {name: each for name, each in offered.items() if hasattr(each, "_esm")}
     return [name for name, each in views.items() if each._shows != "filters"]
@@ -50,7 +50,7 @@ def guarantee(epsilon: float) -> Guarantee:
 
 
 class TermPlan:
-    """A term as it would be without noise, and what a fit makes of it."""
+    """A term as it would be without noise, and its noisy version in a fit."""
 
     def __init__(self, name, bins, truth, count, *, unit="", description="", step=None):
         self.name, self.unit, self.description, self.step = name, unit, description, step
@@ -126,7 +126,7 @@ def survey_terms() -> list[TermPlan]:
 
 
 def survey_people(n: int, seed: int = 0) -> pd.DataFrame:
-    """People of the survey of the example views, some of whom did not answer everything."""
+    """Make respondents of a survey for the example views, with missing answers."""
     rng = np.random.default_rng(seed)
     bins = {term.name: term.bins for term in survey_terms()}
     ratings, jobs = bins["rating of the marriage"], bins["occupation"]
@@ -180,9 +180,9 @@ def comparison(
     title: str = "Affairs in a survey of 1974",
     seed: int = 0,
 ) -> Comparison:
-    """A comparison of made-up fits, the same at every call with the same arguments.
+    """Make a comparison of simulated fits that depends only on the arguments.
 
-    With `joint` the noise of all bins is known together: half of each variance is common to the
+    With `joint`, the joint noise of all bins is known: half of each variance is common to the
     bins of a term.
     """
     plans = survey_terms() if terms is None else terms
@@ -215,7 +215,7 @@ def comparison(
 
 
 def joint_noise(shapes: list[ShapeFunction]) -> NoiseModel:
-    """Half of each variance common to the bins of a term, half on its own."""
+    """Make noise of which half the variance is common to the bins of a term."""
     sizes = tuple(shape.n_bins for shape in shapes)
     std = np.concatenate([*(shape.total_std for shape in shapes), [0.01]])
     factor = np.zeros((sum(sizes) + 1, len(shapes)))
@@ -226,7 +226,7 @@ def joint_noise(shapes: list[ShapeFunction]) -> NoiseModel:
 
 
 def with_effects(found: Comparison) -> Comparison:
-    """Add estimates of the effect to the private fits: curves half as large again, wider bands."""
+    """Add estimated effects to private fits: curves 1.5 times as large, with wider bands."""
 
     def estimated(explanation: GlobalExplanation) -> GlobalExplanation:
         terms = [
