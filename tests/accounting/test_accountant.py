@@ -1,4 +1,4 @@
-"""Totals of mixed releases: order, monotony, safe rounding, extremes, an independent accountant."""
+"""Totals of mixed releases: order, monotonicity, safe rounding and extremes."""
 
 from __future__ import annotations
 

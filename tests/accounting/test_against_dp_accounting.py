@@ -1,4 +1,4 @@
-"""The closed form against an independent implementation of privacy accounting."""
+"""The closed form, compared with an independent implementation of accounting."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cap as a filter: it accepts what fits, and what it accepts keeps the promise."""
+"""The cap as a privacy filter: it accepts what fits, and what it accepts holds."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ SHA = "ab" * 32
 
 @pytest.fixture
 def path(tmp_path):
-    """A file with a cap, three charges and a released file."""
+    """Make a ledger file with a cap, three charges and a released file."""
     file = tmp_path / "ledger.json"
     ledger = PrivacyLedger("survey", 2.0, path=file, person="A. Curie", purpose="report")
     for label in ("first", "second", "third"):

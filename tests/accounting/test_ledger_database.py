@@ -31,7 +31,7 @@ def address(tmp_path):
 
 
 class Row:
-    """The document of a ledger, read and written by somebody who has the database."""
+    """A ledger's document, read and written by somebody with access to the database."""
 
     def __init__(self, ledger):
         self.file, self.name = ledger._store.place.files[0], ledger.dataset

@@ -101,7 +101,7 @@ def finished(parent: subprocess.Popen[str], n_killed: int = 0) -> list[str]:
 
 
 def check_spent(address: str, noise: float, acknowledged: list[str], n_unknown: int) -> None:
-    """The cap holds and is used up; whatever was acknowledged is there, in an intact chain."""
+    """Check that the cap holds and is used up, and that acknowledged charges are stored."""
     ledger = PrivacyLedger.open(address)
     labels = [entry.label for entry in ledger.entries]
     assert len(set(labels)) == len(labels)

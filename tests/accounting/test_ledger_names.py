@@ -1,4 +1,4 @@
-"""Names and labels of ledgers: what looks the same is the same, and what is written can be read."""
+"""Names and labels of ledgers: look-alikes are equal, and what is written can be read."""
 
 from __future__ import annotations
 

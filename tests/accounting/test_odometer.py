@@ -1,4 +1,4 @@
-"""What is printed for adaptive use holds when somebody stops by looking at results."""
+"""Guarantees printed for adaptive use hold if somebody stops after seeing results."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def stopped_surplus(epsilons, mu, *, n_runs, eagerness, seed=0):
 
 
 def deviation(mean, n_runs):
-    """What a mean of values in [0, 1] may be above, or below, its expectation (Bernstein)."""
+    """Return how far a mean of values in [0, 1] may exceed its expectation (Bernstein)."""
     log = math.log(1 / CHANCE)
     return math.sqrt(2 * mean * log / n_runs) + log / n_runs
 

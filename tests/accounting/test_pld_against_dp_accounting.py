@@ -1,4 +1,4 @@
-"""Mixed totals against dp-accounting's own accountants, on a finer grid than ours."""
+"""Mixed totals, compared with dp-accounting's accountants on a finer grid."""
 
 from __future__ import annotations
 
@@ -124,6 +124,6 @@ def test_other_accountants_need_the_published_noise_for_4200_releases(epsilon, z
 
 
 def _rho(epsilon, delta):
-    """Largest rho whose standard conversion rho + 2 sqrt(rho log(1 / delta)) is epsilon."""
+    """Return the largest rho whose conversion rho + 2 sqrt(rho log(1 / delta)) is epsilon."""
     logarithm = math.log(1 / delta)
     return (math.sqrt(logarithm + epsilon) - math.sqrt(logarithm)) ** 2

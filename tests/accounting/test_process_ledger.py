@@ -1,4 +1,4 @@
-"""Spending is seen without a ledger file: by table, and for fits that name no ledger."""
+"""Spending is visible without a ledger file: by table, and for fits without a ledger."""
 
 from __future__ import annotations
 

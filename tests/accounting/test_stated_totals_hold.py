@@ -1,4 +1,4 @@
-"""Every stated total against the exact loss of what is drawn, composed without dp-accounting."""
+"""Every stated total, compared with the exact loss of the draws."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ ROUNDING, ABSOLUTE = 1 + 1e-9, 2e-14
 
 
 def holds(events, truth, adjacency="add_remove", *, mu=0.0):
-    """Hold all ways of stating a total against the exact losses of both directions."""
+    """Compare all ways of stating a total with the exact losses in both directions."""
     spending = Spending.of(events, adjacency)
 
     def exact(epsilon):
@@ -198,7 +198,7 @@ def test_a_coarser_lattice_would_exceed_what_is_stated():
 @pytest.mark.parametrize("change", [1, 2**10, 2**14, 2**15])
 @pytest.mark.parametrize("count", [1, 2])
 def test_totals_of_the_smallest_gaussian_noise_hold(change, count):
-    """The sum of the draws says all; its lattice is that of one."""
+    """The sum of the draws is sufficient; its lattice is that of a single draw."""
     sigma = 2.0**14
     event = Phase("sums", float(change), sigma, 1).event(count)
     p, _ = gaussian_chances(sigma * INFLATION, change)
@@ -269,7 +269,7 @@ def test_equal_totals_whatever_the_order_of_the_events():
 
 
 def test_mu_of_releases_that_hide_next_to_nothing_covers_them():
-    """Deltas near 1 at small epsilons, which ask for less than those further out."""
+    """Deltas are near 1 at small epsilons, which require less than larger ones."""
     events = [PureEvent("splits", 6.3, 8), PureEvent("splits", 0.23, 116)]
     spending = Spending.of(events)
     truth = Loss(0, np.ones(1), 0.01)

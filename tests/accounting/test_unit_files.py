@@ -1,4 +1,4 @@
-"""Files, summaries and statements of older versions, which word their units."""
+"""Files, summaries and statements of older versions, which describe units in words."""
 
 from __future__ import annotations
 

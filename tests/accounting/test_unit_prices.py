@@ -29,7 +29,7 @@ from unit_examples import DELTA, EVENT, PATIENT, SAMPLED, charged
 
 @pytest.mark.parametrize("rows", [1, 2, 3, 10])
 def test_one_record_of_a_fit_for_persons_costs_an_exchange(rows):
-    """Two k-ths of the shift of k rows: twice the shift of the person where k is 1."""
+    """It costs 2/k of the shift of k rows: twice the person's shift if k is 1."""
     ledger = charged((Person("patient_id", rows), [EVENT]))
 
     assert ledger.private_epsilon() == epsilon_from_mu(0.25, DELTA)
@@ -75,7 +75,7 @@ def test_record_price_of_samples_is_that_of_a_person_exchanged():
 
 
 def test_samples_that_are_counted_as_exchanged_cover_those_with_one_record_more():
-    """In one sum the accountant has one adjacency for all samples: the larger of the two."""
+    """Within one sum, the accountant uses one adjacency for all samples: the larger one."""
     epsilons = np.linspace(0, 3, 61)
     added = pld_delta(Spending.of([SAMPLED]), epsilons)
     exchanged = pld_delta(Spending.of([SAMPLED], "replace"), epsilons)
@@ -89,7 +89,7 @@ def test_samples_that_are_counted_as_exchanged_cover_those_with_one_record_more(
 
 @given(st.integers(1, 12), st.integers(0, 12), st.integers(0, 2**32 - 1))
 def test_coins_of_neighbors_can_be_paired_so_that_one_row_is_exchanged_at_most(k, m, seed):
-    """The pairing of the proof: its rows of D are an even choice, and differ in one row."""
+    """In the proof's pairing, rows of D are chosen uniformly, and differ in one row."""
     rng = np.random.default_rng(seed)
     new = set(rng.permutation(m + 1)[:k].tolist())  # row m is the one that is added
     spare = sorted(set(range(m)) - new)
@@ -101,7 +101,7 @@ def test_coins_of_neighbors_can_be_paired_so_that_one_row_is_exchanged_at_most(k
 
 
 def test_paired_coins_choose_rows_evenly():
-    """Chi-square on the 10 pairs of 5 rows; wrong once in a million runs for the right pairing."""
+    """A chi-square test on the 10 pairs of 5 rows; a correct pairing fails once in 1e6 runs."""
     rng, k, m, n = np.random.default_rng(1), 2, 5, 20_000
     counts: dict[frozenset[int], int] = {}
     for _ in range(n):
@@ -115,7 +115,7 @@ def test_paired_coins_choose_rows_evenly():
 
 
 def test_the_old_statement_was_false_and_the_new_one_holds():
-    """Half of the coins exchange the row in use: exact delta of that mixture."""
+    """Half of the coins exchange the row in use; the exact delta is that of the mixture."""
 
     def delta(mu_exchanged, epsilon):
         return 0.5 * delta_from_mu(mu_exchanged, math.log(2 * math.exp(epsilon) - 1))

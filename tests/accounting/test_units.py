@@ -1,4 +1,4 @@
-"""Units are typed: each total names whom it is about, and is stated only where a bound exists."""
+"""Units are typed: each total names its unit, and is stated only if a bound exists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bins: they partition the line, depend on public knowledge, and merge where people are few."""
+"""Bins partition the line, depend on public knowledge, and merge where people are few."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ bounds = st.tuples(
 
 
 def naive_index(edges, value):
-    """Interval convention of the package: [left, right), the last one closed."""
+    """Find a bin by the package's convention: [left, right), the last one closed."""
     for i in range(len(edges) - 1):
         if edges[i] <= value < edges[i + 1]:
             return i
@@ -150,7 +150,7 @@ def test_a_grid_without_people_becomes_one_bin():
 
 
 class Exact(NoiseSource):
-    """Draws zeros, to look at what is released without noise."""
+    """Draws zeros, to show what is released without noise."""
 
     def draw_int(self, sigma_int, size):
         return np.zeros(size, dtype=np.int64)
@@ -191,7 +191,7 @@ def test_the_estimate_of_the_sample_size_has_the_derived_spread():
 
 
 def test_counts_are_released_on_a_fine_lattice():
-    """On whole people a discrete Gaussian of a few steps spends more than is accounted for."""
+    """With integer counts, a discrete Gaussian of few steps spends more than is charged."""
     released = release_histograms(
         [np.array([3, 0, 0, 0])], Mechanism(NoiseSource()), noise_multiplier=1.0
     )

@@ -37,7 +37,7 @@ KINDS = (
 
 
 class Exact(NoiseSource):
-    """Draws zeros, to look at what is released without noise."""
+    """Draws zeros, to show what is released without noise."""
 
     def draw_int(self, sigma_int, size):
         return np.zeros(size, dtype=np.int64)
@@ -50,7 +50,7 @@ def grids(feature):
 
 
 def refined(columns, features, mechanism, *, n_cells=128, shares=ROUNDS, multiplier=10.0):
-    """Release the histograms of some columns; also their finest cells and exact counts."""
+    """Release the histograms of some columns; return their finest cells and counts, too."""
     declared, finest = zip(*map(grids, features), strict=True)
     exact = [
         np.bincount(f.index(c), minlength=f.n_bins) for f, c in zip(finest, columns, strict=True)

@@ -1,4 +1,4 @@
-"""Pages that keep their errors, and a JupyterLab with notebooks of dashboards."""
+"""Pages that record their errors, and a JupyterLab with notebooks of dashboards."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ private
 
 @pytest.fixture
 def new_page(browser: Any) -> Iterator[Any]:
-    """Make pages with `new_page(width=..., ...)`; a console message in any fails the test.
+    """Make pages with `new_page(width=..., ...)`; any console message fails the test.
 
     Errors with one of the words `hosts` are those of the program that the view is shown in.
     """
@@ -158,7 +158,7 @@ def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def notebook(sources: Sequence[str]) -> Any:
-    """A notebook with its kernel named, so that JupyterLab need not ask for one."""
+    """Make a notebook with a named kernel, so that JupyterLab does not ask for one."""
     cells = [nbformat.v4.new_code_cell(source) for source in sources]
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     return nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})

@@ -1,4 +1,4 @@
-"""axe-core finds nothing to mend, on light and dark pages and in every part; printing shows all."""
+"""axe-core finds no problems on light or dark pages in any tab; printing shows all."""
 
 from __future__ import annotations
 

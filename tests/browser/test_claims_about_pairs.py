@@ -36,7 +36,7 @@ def claims_as(page, strip) -> None:
 
 
 def cell_at(page, row, column):
-    """The middle of a cell of the 6 × 4 grid, in the page."""
+    """Return the middle of a cell of the 6 × 4 grid, in page coordinates."""
     box = page.locator(".dpx-plot image").bounding_box()
     return box["x"] + (column + 0.5) * box["width"] / 4, box["y"] + (5.5 - row) * box["height"] / 6
 

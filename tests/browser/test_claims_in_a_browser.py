@@ -46,7 +46,7 @@ def first_words(page) -> str:
 
 
 def claims_as(page, strip) -> None:
-    """The page states the claim of Python, up to the rounding of numbers in a page."""
+    """Check that the page states Python's claim, up to the rounding of its numbers."""
     assert first_words(page).split(":")[0] == strip.asked.words.split(":")[0]
     assert states_of(page) == [state.replace(" ", "-") for state in strip.states]
     assert strip.strip_words in words_of(page.locator(".dpx-claim").first)

@@ -29,7 +29,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 @pytest.fixture
 def comparison():
-    """Made-up fits that say what all their sums speak for."""
+    """Simulate fits that state what all their sums suggest."""
     made = view_examples.comparison()
     fits = {e: tuple(map(with_sums, repeats)) for e, repeats in made.explanations.items()}
     return dataclasses.replace(made, explanations=fits)

@@ -1,4 +1,4 @@
-"""The edit view with a kernel: what Python measures and denoises, and whose undo a key is."""
+"""The edit view with a kernel: what Python measures and denoises, and who handles undo."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ SEVEN = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 
 @pytest.fixture
 def open_export(new_page, tmp_path):
-    """Open a page that was written, offline, and note whom it asks."""
+    """Open an exported page offline, and record its requests."""
 
     def open_export(path, **options):
         page = new_page(offline=True, **options)

@@ -1,4 +1,4 @@
-"""The explanation of a sample over its picture: pixels, keys, words, sums, what is saved of it."""
+"""The explanation of a sample over its picture: pixels, keys, words, sums and files."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def pictures_view():
 
 
 def stage(page, place=0):
-    """The picture of what speaks for the class, and of what sets it against another."""
+    """Show the picture for the class, and the one that compares it with another."""
     return page.locator(".dpx-filter-sample [role=slider].dpx-picture-stage").nth(place)
 
 
@@ -59,7 +59,7 @@ def explained(view, column):
 
 
 def scale_end(view, column, n, k):
-    """Largest contribution at any epsilon, also of what sets the class against its rival."""
+    """Return the largest contribution at any epsilon, also in comparisons with a rival."""
     scores = explained(view, column).scores[n]
     rival = next(place for place in np.argsort(-scores, kind="stable") if place != k)
     parts = [explained(view, each).contributions[n] for each in range(len(fits_of(view)))]
@@ -67,7 +67,7 @@ def scale_end(view, column, n, k):
 
 
 def overlay(view, n, k, opacity, *, column=1, read=None, masked=False):
-    """Colors of contributions over a sample at an epsilon while one is read, (n_pixels, 3)."""
+    """Return the colors of contributions over a sample, of shape (n_pixels, 3)."""
     explanation = explained(view, column)
     inputs, values = explanation.inputs[n], explanation.contributions[n, k]
     limit = scale_end(view, column if read is None else read, n, k)

@@ -1,4 +1,4 @@
-"""Filters in a page without kernel: pictures, keys, words, noise, what is not releasable, speed."""
+"""Filters in a page without a kernel: pictures, keys, words, noise and private parts."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def pictures_view():
 
 
 def picture(view, selector):
-    """Colors of a picture, shape (n_pixels, 4)."""
+    """Return the colors of a picture, of shape (n_pixels, 4)."""
     return np.reshape(view.locator(selector).first.evaluate(PIXELS), (-1, 4))
 
 

@@ -47,7 +47,7 @@ def test_all_cells_run_and_both_explorers_follow_the_keyboard_in_both_themes(
 
 
 def _shown(view):
-    """What the eye follows: marks of the model and of the noisy histogram."""
+    """Return what is drawn: the marks of the model and of the noisy histogram."""
     marks = view.locator(CHART)
     return (
         str(marks.evaluate_all("marks => marks.map((m) => m.outerHTML)")),

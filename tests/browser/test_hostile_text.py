@@ -1,4 +1,4 @@
-"""Hostile names in a real browser: shown as they are, nothing runs, nothing is asked for."""
+"""Hostile names in a real browser are shown as text; nothing runs or is requested."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def distinct(text: str, *others: str) -> tuple[str, ...]:
 
 
 def hostile_shape(text: str, guarantee: Guarantee, kind: str = "categorical") -> ShapeFunction:
-    """A term that holds the text wherever a term holds text."""
+    """Make a term that contains the text wherever it has text."""
     words = {"unit": text, "description": text, "score_unit": text, "guarantee": guarantee}
     if kind == "numeric":
         return ShapeFunction(
@@ -150,7 +150,7 @@ def hostile_schema(text: str) -> Schema:
 
 
 def html_of(text: str) -> list[str]:
-    """Everything that a notebook shows for objects that hold the text."""
+    """Return everything that a notebook shows for objects with the text."""
     comparison, ledger, schema = (
         hostile_comparison(text),
         hostile_ledger(text),
@@ -173,7 +173,7 @@ def html_of(text: str) -> list[str]:
 
 @pytest.fixture
 def watched(new_page, tmp_path):
-    """Open HTML from a file; every dialog and every request but for the file itself is noted."""
+    """Open HTML from a file; record every dialog, and every request except for the file."""
 
     def open_watched(html: str):
         path = tmp_path / "page.html"
@@ -200,13 +200,13 @@ def assert_nothing_ran(page, noted, address) -> None:
 
 
 def page_of(parts: list[str]) -> str:
-    """Put HTML into a page as a notebook does, which trusts its own outputs: without a policy."""
+    """Put HTML into a page without a policy, as notebooks do with outputs they trust."""
     body = "".join(f"<section>{part}</section>" for part in parts)
     return f"<!doctype html><meta charset=utf-8><body>{body}</body>"
 
 
 def start_of(text: str) -> str:
-    """The beginning of a text as a page shows it, with spaces as they are rendered."""
+    """Return the beginning of a text as a page shows it, with rendered spaces."""
     visible = "".join(sign if sign.isprintable() else "\ufffd" for sign in text[:24])
     return " ".join(visible.split())
 
@@ -333,7 +333,7 @@ def test_the_policy_of_an_exported_page_stops_a_script_that_got_in(browser, tmp_
 
 
 def outcome_of(browser, folder, html: str) -> list[str]:
-    """What a page did that it should not: what it ran, and whom it asked."""
+    """Return what a page should not have done: scripts run and requests made."""
     path = folder / "page.html"
     path.write_text(html, encoding="utf-8")
     page, reached = browser.new_page(), []

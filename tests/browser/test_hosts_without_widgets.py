@@ -23,7 +23,7 @@ OF_HOST = ("net::", "is not defined")
 
 @pytest.fixture
 def kaggle(new_notebook):
-    """A notebook in a host that is known to run no widgets."""
+    """Make a notebook for a host that is known to run no widgets."""
     return new_notebook("kaggle.ipynb", CELLS)
 
 

@@ -1,4 +1,4 @@
-"""Every tab at three widths, in light and dark: nothing is cut, small, or over something else.
+"""Every tab at three widths, in light and dark: nothing is cut, small or overlapping.
 
 ``DPEXPLAIN_PICTURES=folder`` keeps the screenshots of this review.
 """
@@ -23,7 +23,7 @@ REVIEWED = pytest.mark.parametrize(
 
 @pytest.fixture
 def review(pictures):
-    """Take a picture of a page, and note its faults; any of them fails the test at its end."""
+    """Take a picture of a page, and record its faults; any fault fails the test at its end."""
     faults = {}
 
     def look(page, name):

@@ -42,7 +42,7 @@ def plain(text: str) -> str:
 
 
 def shown_as(value):
-    """Pages keep steps of a thousandth for curves of 1 to 10, and tables show three digits."""
+    """Format as on the page: steps of 0.001 for curves of 1 to 10; tables show three digits."""
     return pytest.approx(value, rel=5e-3, abs=6e-4)
 
 

@@ -1,4 +1,4 @@
-"""What a newcomer wrote with the wheel: the report in a browser, the sweep in JupyterLab."""
+"""A newcomer's files, made with the wheel: the report in a browser, the sweep in JupyterLab."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def environment(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def followed(environment, tmp_path_factory):
-    """A folder that was empty, with what three commands wrote."""
+    """Return a folder with what three commands wrote."""
     folder = tmp_path_factory.mktemp("empty")
     write_tables(folder)
     for command in COMMANDS:

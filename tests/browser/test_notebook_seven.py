@@ -1,4 +1,4 @@
-"""The Explorer in Notebook 7, which hears of keys before a view does."""
+"""The Explorer in Notebook 7, which receives keys before a view does."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def serve(tmp_path):
 
 
 def scrub(page, view, to: str) -> None:
-    """Press a key on the scale of a view: its chart and the kernel must follow."""
+    """Press a key on the scale of a view: its chart must follow."""
     chart = view.locator(CHART)
     before = chart.evaluate_all(MARKS)
     view.locator(".dpx-scrubber").focus()

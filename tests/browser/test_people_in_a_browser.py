@@ -1,4 +1,4 @@
-"""A table of people in the page: sorted, pointed at, and marked where they are not public."""
+"""A table of people in the page: sorted, pointed at, and marked if they are not public."""
 
 from __future__ import annotations
 

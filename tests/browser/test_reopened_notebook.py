@@ -20,7 +20,7 @@ def save(page) -> None:
 
 @pytest.fixture
 def saved(lab, new_page):
-    """A notebook that was run and saved; its name and its page."""
+    """Run and save a notebook; return its name and its page."""
     page = new_page(width=1400, height=1000, hosts=OF_HOST)
     open_notebook(page, lab, "survey.ipynb")
     run_all_cells(page)

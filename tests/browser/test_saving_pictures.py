@@ -1,4 +1,4 @@
-"""Saving a view as a picture: it stands alone, and says what it is guaranteed."""
+"""Saving a view as a picture, which is self-contained and states its guarantee."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The certificate as a model card: its metadata, its words, and that names stay words."""
+"""The certificate as a model card: its metadata, its text, and escaped names."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ def made(tmp_path):
 
 
 class Text(html.parser.HTMLParser):
-    """Text and tags of a page."""
+    """Collects the text and tags of a page."""
 
     def __init__(self, page):
         super().__init__()

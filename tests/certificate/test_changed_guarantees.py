@@ -1,4 +1,4 @@
-"""Files whose guarantee was changed after the fit are not certified; those of every fit are."""
+"""Files whose guarantee was changed after the fit are not certified; all others are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Forgeries that keep files readable: each of them fails the verification."""
+"""Forgeries that keep files readable: each fails verification."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def decomposed(text):
 
 
 def full_width(text):
-    """Digits of another alphabet, which Python reads as numbers."""
+    """Write digits of another alphabet, which Python reads as numbers."""
     return re.sub(r"(: )4\.0", "\\g<1>\uff14.0", text, count=1)
 
 

@@ -1,4 +1,4 @@
-"""What the PDF page of a certificate says, that it is always the same, and that changes show."""
+"""The PDF page of a certificate: its text, its repeatability, and detected changes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def drawn(made):
 
 
 def words(stated):
-    """All texts of the page, in order."""
+    """Return all text of the page, in order."""
     texts = [title_of(stated)]
     for each in sections_of(stated):
         texts += [each.heading, *sum(each.rows, ()), *each.paragraphs, each.warning]

@@ -1,4 +1,4 @@
-"""Certificates signed with the officer's key, where the package ``cryptography`` is installed."""
+"""Certificates signed with the officer's key, if ``cryptography`` is installed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Changed ledgers, files and certificates fail the verification, each time."""
+"""Changed ledgers, files and certificates fail verification every time."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def any_bytes(made, draw):
 
 
 def leaves(value, path=()):
-    """Paths of all values that hold no others, and of all lists with an item."""
+    """Return the paths of all leaf values and of all non-empty lists."""
     if isinstance(value, dict):
         for key, inner in value.items():
             yield from leaves(inner, (*path, key))
@@ -204,7 +204,7 @@ def any_field_of_the_file(made, draw):
 
 
 def any_field_of_the_certificate(made, draw):
-    """In the form in which the library writes it, with the page to match."""
+    """Change any field as the library would write it, with a matching page."""
     content = made.certificate.to_dict()
     del content["signature"]
     content = {**with_a_field_changed(content, draw), "signature": None}
@@ -236,7 +236,7 @@ def ledger_with_a_new_chain(made, draw):
 
 
 def file_that_promises_more(made, draw):
-    """The file, and the certificate's hash and epsilon, say less than the ledger's events cost."""
+    """Let file and certificate state less than the ledger's events cost."""
     epsilon = EPSILON * draw.uniform(0.1, 0.99)
     dpexplain.io.save(certifiable(epsilon), made.release)
     if draw.random() < 0.5:
@@ -247,7 +247,7 @@ def file_that_promises_more(made, draw):
 
 
 def words_of_the_page(made, draw):
-    """Visible text alone, while the data in the page stay true."""
+    """Change only visible text, while the data in the page stay true."""
     old, new = draw.choice(
         [
             ("at most 63 are", f"at most {draw.randint(50, 62)} are"),
@@ -265,7 +265,7 @@ def words_of_the_page(made, draw):
 
 
 def form_of_the_page(made, draw):
-    """Changes that a browser may not show, or that hide what it shows."""
+    """Make changes that a browser may not show, or that hide what it shows."""
     old, new = draw.choice(
         [
             ("</style>", ".open { display: none }</style>"),
@@ -287,7 +287,7 @@ def form_of_the_page(made, draw):
 
 
 def facts_with_a_new_chain(made, draw):
-    """Dates, persons, order and recorded files, with hashes that fit them."""
+    """Change dates, persons, order and recorded files, with matching hashes."""
     state = LedgerState.from_json(made.ledger.read_text())
     facts = {"date": "2020-01-01", "person": draw.choice("XYZ"), "purpose": "another"}
     name = draw.choice([*facts, "order", "releases"])
@@ -321,7 +321,7 @@ CHANGES = (
 
 
 def undetected(original, folder, n, seed):
-    """Names and seeds of the random changes that passed the verification."""
+    """Return the names and seeds of random changes that passed verification."""
     missed = []
     for number in range(n):
         draw = random.Random(f"{seed} {number}")

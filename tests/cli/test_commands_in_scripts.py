@@ -1,4 +1,4 @@
-"""What scripts rely on: examples that run, statuses, files whole or not at all, a ledger kept."""
+"""What scripts rely on: examples that run, exit statuses, complete files, a safe ledger."""
 
 from __future__ import annotations
 

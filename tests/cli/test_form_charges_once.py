@@ -1,4 +1,4 @@
-"""A charge by the form: once, for one fit, and no file is replaced."""
+"""The form charges once for one fit, and replaces no file."""
 
 from __future__ import annotations
 

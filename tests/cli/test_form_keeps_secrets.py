@@ -1,4 +1,4 @@
-"""What the form neither shows nor keeps: cells of the table, passwords, texts of errors."""
+"""The form neither shows nor stores cells of the table, passwords or error messages."""
 
 from __future__ import annotations
 

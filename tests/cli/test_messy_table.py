@@ -1,4 +1,4 @@
-"""One nasty table from its data dictionary to a fit, by three commands."""
+"""A messy table, from its data dictionary to a fit in three commands."""
 
 from __future__ import annotations
 

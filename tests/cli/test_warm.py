@@ -19,7 +19,7 @@ from dpexplain.models.registry import MODELS
 
 @pytest.fixture
 def warmed(monkeypatch):
-    """Models that the command fits, which here fits none."""
+    """Record the models that the command would fit, without fitting them."""
     found = []
     monkeypatch.setattr(
         warming, "Parallel", lambda **_: lambda tasks: [run(*a) for run, a in tasks]
@@ -58,13 +58,13 @@ class Terminal(io.StringIO):
 
 
 def compiled(module):
-    """What numba tells when it begins to compile a function."""
+    """Imitate numba's notice that it begins to compile a function."""
     dispatcher = SimpleNamespace(py_func=SimpleNamespace(__module__=module))
     return SimpleNamespace(data={"dispatcher": dispatcher})
 
 
 def lines_of(stream):
-    """What stands in a terminal in the end: of each line, what was written last."""
+    """Return what a terminal shows in the end: the last text written to each line."""
     return [line.split("\r")[-1].rstrip() for line in stream.getvalue().split("\n")[:-1]]
 
 

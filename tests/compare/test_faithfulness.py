@@ -1,4 +1,4 @@
-"""Agreement of explanations with each other and with a truth."""
+"""Agreement of explanations with each other and with the truth."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_a_turned_explanation_agrees_in_ranks_and_in_no_sign():
 
 
 def test_distance_does_not_depend_on_how_bins_are_cut():
-    """The same step function on finer bins is at distance zero, and at the same from a third."""
+    """A step function on finer bins is at distance zero, and equally far from a third one."""
     coarse = age()
     finer = age(
         bin_edges=[17.0, 20.0, 30.0, 45.0, 60.0, 90.0],

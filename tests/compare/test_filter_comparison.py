@@ -48,7 +48,7 @@ def test_matching_undoes_any_order_of_filters(seed):
 
 
 def possible_records(bank):
-    """Inputs over which the mean of any square of a score is that over all possible records."""
+    """Return inputs whose mean squared scores are those over all possible records."""
     age, job = bank.preparation.features
     # Two points of Gauss and Legendre give the mean of a square over an interval exactly.
     ages = (age.low + age.high) / 2 + np.array([-1, 1]) * (age.high - age.low) / math.sqrt(12)
@@ -56,7 +56,7 @@ def possible_records(bank):
 
 
 def differences(bank, other):
-    """Mean squared difference of each filter of one from each of the other, class by class."""
+    """Return mean squared differences between the filters of two banks, class by class."""
     said, wanted = (each.filter_scores(possible_records(each)) for each in (bank, other))
     return ((said[:, :, :, None] - wanted[:, :, None, :]) ** 2).mean(axis=0)
 
@@ -279,7 +279,7 @@ def test_words_and_html_name_the_reference():
 
 
 class FakeFilters(ClassifierMixin, BaseEstimator):
-    """Follows the contract that `sweep` relies on; its filters are drawn from its seed."""
+    """Follows the protocol that `sweep` relies on; its filters are drawn from its seed."""
 
     def __init__(self, epsilon=1.0, delta=1e-6, *, ledger=None, structure_seed=None):
         self.epsilon = epsilon

@@ -1,4 +1,4 @@
-"""Diagnostics agree with scikit-learn and survive what they are given."""
+"""Diagnostics agree with scikit-learn and accept any input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fits on request: of declared stand-in data for nothing, of private data at their price."""
+"""Fits on request: free on declared stand-in data, charged on private data."""
 
 from __future__ import annotations
 

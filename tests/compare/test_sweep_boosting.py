@@ -49,7 +49,7 @@ def simulated(seed, n=1_500):
 
 
 class Secret:
-    """A cell that fails a test which looks at it."""
+    """Cell that fails any test that looks at it."""
 
     def _refuse(self, *args):
         raise AssertionError("a value was read")

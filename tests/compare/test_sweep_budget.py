@@ -1,4 +1,4 @@
-"""What a sweep costs: everything at once, before data are read, or nothing."""
+"""What a sweep costs: all of it at once, before data are read, or nothing."""
 
 from __future__ import annotations
 

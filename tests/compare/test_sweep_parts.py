@@ -1,4 +1,4 @@
-"""Sweeps over tables that are read part by part: they run, or are refused before the charge."""
+"""Sweeps over chunked tables run, or are refused before the charge."""
 
 from __future__ import annotations
 

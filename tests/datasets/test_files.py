@@ -25,7 +25,7 @@ CONTENT = b"a,b\n1,2\n"
 
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return an empty cache; no folder of the user and no proxy is in the way."""
+    """Return an empty cache, without the user's folder or a proxy."""
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     monkeypatch.delenv("DPEXPLAIN_DATA", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
@@ -43,7 +43,7 @@ def origin(tmp_path: Path) -> DataFile:
 
 class _Quiet(SimpleHTTPRequestHandler):
     def log_message(self, format: str, *args: object) -> None:
-        """Leave the terminal to the tests."""
+        """Print nothing."""
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Every loader gives data that fit a schema in which a reader of an axis finds unit and words."""
+"""Every loader gives data that fit a schema with units and descriptions for axes."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def test_data_fit_their_schema_and_are_drawn_anew_from_each_seed(problem, task):
 
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_targets_scatter_around_the_true_score(problem):
-    """Mean error of 20,000 unit normals has standard deviation 0.0071; five of them are 0.036."""
+    """The mean error of 20,000 unit normals has a standard deviation of 0.0071; five are 0.036."""
     data = make_additive(problem, 20_000, task="regression", random_state=0)
     columns = PROBLEMS[problem].columns
     complete = data.X[[n for n in columns if columns[n].missing_share]].notna().all(axis=1)

@@ -253,7 +253,7 @@ def test_every_edit_costs_nothing_and_is_on_record(data):
 
 
 def _said(term, operation):
-    """The released curve, stretched on the bins that an operation is about."""
+    """Return the released curve, stretched in the bins of an operation."""
     bins = operation.selection.of(term)
     said, weights = term.contribution.copy(), term.weights[bins]
     level = weighted_mean(said[bins], weights)

@@ -1,4 +1,4 @@
-"""Splines as smooth as the curve and its noise say."""
+"""Splines whose smoothness follows from the curve and its noise."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WEIGHTS /= WEIGHTS.sum()
 
 
 def naive(places, values, weights, std):
-    """The same estimate by explicit inverses, without the limit."""
+    """Compute the same estimate with explicit inverses, without the limit."""
     mean, x = np.average(values, weights=weights), (places - places[0]) / np.ptp(places)
     size = np.sqrt(np.average((values - mean) ** 2, weights=weights))
     noise = np.diag(np.maximum(std, 0.01 * size) ** 2)

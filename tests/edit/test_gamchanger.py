@@ -1,4 +1,4 @@
-"""Histories of GAM Changer are read where they map, and what does not map is said in words."""
+"""Histories of GAM Changer are read as far as possible; the rest is reported in words."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from example_explanations import classifier
 
 
 def curve(points):
-    """Points as GAM Changer links them: in no particular order, with ids."""
+    """Link points as GAM Changer does: in no particular order, with IDs."""
     data = {str(i): {"x": x, "y": y, "id": i} for i, (x, y) in enumerate(points)}
     return {"pointData": dict(reversed(data.items())), "additiveData": {}}
 

@@ -45,12 +45,12 @@ NURSES = {"age": (17, 45), "job": "nurse"}
 
 
 def with_jobs(**changes):
-    """An explanation of age, job and their pair, of three by three cells."""
+    """Make an explanation of age, job and their pair, of 3 x 3 cells."""
     return classifier(pairs=(age_and_job(**changes),))
 
 
 def table(n_rows, n_columns, values, counts, slope=0.0):
-    """An explanation of age, dose and their pair, each cell with its own contribution."""
+    """Make an explanation of age, dose and their pair, with distinct contributions."""
     guarantee = private_guarantee()
     edges = [np.linspace(0, 10, n + 1) for n in (n_rows, n_columns)]
     curves = [

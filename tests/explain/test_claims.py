@@ -338,7 +338,7 @@ def test_claims_chosen_after_looking_are_true_as_often_as_they_say():
 
 
 def extremes_of(explanation, name, curve):
-    """Claims about the highest and the lowest bin in every range, with their true margins."""
+    """Yield claims about the highest and lowest bins in every range, with true margins."""
     n = explanation[name].n_value_bins
     ranges = itertools.combinations_with_replacement(range(n), 2)
     cases = itertools.product(("highest", "lowest"), [r for r in ranges if r[1] - r[0] < n - 1])
@@ -352,7 +352,7 @@ def extremes_of(explanation, name, curve):
 
 
 def about_parts_of(explanation, name, curve):
-    """Claims about signs, ranges and the rank, each with a number that has its true sign."""
+    """Yield claims about signs, ranges and the rank, each with a number of its true sign."""
     term = explanation[name]
     n = term.n_value_bins
     weights = term.weights[:n] / term.weights[:n].sum()

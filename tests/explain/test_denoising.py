@@ -19,7 +19,7 @@ STD = 0.3
 
 
 def smooth(**changes):
-    """One term of forty bins; joint noise of 0.3, independent from bin to bin."""
+    """Make one term of 40 bins, with independent noise of 0.3."""
     curve = np.append(np.sin(MIDDLE / 12.0), 0.0)
     curve[:-1] -= curve[:-1].mean()
     fields = {
@@ -41,7 +41,7 @@ def noisy(term):
 
 @pytest.mark.full
 def test_a_smooth_curve_comes_closer_to_the_truth_and_its_band_holds():
-    """Twenty curves: at least half of the distance goes, and 95 % of bands hold in all bins.
+    """For twenty curves, at least half of the distance goes, and 95% bands hold in all bins.
 
     Of twenty bands of 95 %, fewer than 16 hold with a chance of 0.3 %.
     """

@@ -1,4 +1,4 @@
-"""What follows from the fields of an explanation is worked out once, and never goes stale."""
+"""Values derived from an explanation's fields are computed once, and never go stale."""
 
 from __future__ import annotations
 

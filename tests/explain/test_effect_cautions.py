@@ -83,7 +83,7 @@ def test_a_term_in_one_bin_says_that_nothing_is_known_of_it():
 
 
 def steps(curve, **changes):
-    """An age in as many bins as the curve has values, and its only explanation."""
+    """Make an explanation of age alone, with a bin for each value of the curve."""
     n = len(curve)
     term = age(
         contribution=[0.5] * n, count=[1e4] * n, bin_edges=np.arange(n + 1.0), special=(),

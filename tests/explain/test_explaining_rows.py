@@ -1,4 +1,4 @@
-"""Rows explained without the model: what becomes of values that have no bin."""
+"""Rows explained without the model: how values without a bin are treated."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def explanation_of(curve, noise: NoiseModel) -> GlobalExplanation:
 
 
 def std_of_difference(noise: NoiseModel, one: int, other: int) -> float:
-    """The standard deviation as claims round it, from the claim about the two bins."""
+    """Return the standard deviation as rounded in the claim about the two bins."""
     explanation = explanation_of(np.zeros(noise.sizes[0]), noise)
     return claim(explanation, "x", one, other).std
 

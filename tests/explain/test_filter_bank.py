@@ -1,4 +1,4 @@
-"""Filters of a locally linear model: what they predict, mean, and how they scatter."""
+"""Filters of a locally linear model: their predictions, meaning and noise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Guarantees: numbers that agree with each other, and words that hide nothing."""
+"""Guarantees: consistent numbers, and words that hide nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a notebook shows: short, escaped, and loud where there is no privacy."""
+"""What a notebook shows: short, escaped, and clearly marked if not private."""
 
 from __future__ import annotations
 

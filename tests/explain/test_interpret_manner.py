@@ -1,4 +1,4 @@
-"""Explanations answer to the names of InterpretML."""
+"""Explanations support InterpretML's names."""
 
 from __future__ import annotations
 

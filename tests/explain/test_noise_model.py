@@ -19,7 +19,7 @@ STD = np.array([0.1, 0.1, 0.1, 0.3, 0.1, 0.2, 0.9, 0.9, 0.05])
 
 
 def correlated(n=4_000):
-    """Errors of the nine values of the example classifier, with strong correlations."""
+    """Make strongly correlated errors for the nine values of the example classifier."""
     common = RNG.standard_normal((n, 1))
     return (0.8 * common + 0.6 * RNG.standard_normal((n, len(STD)))) * STD
 
@@ -64,7 +64,7 @@ def test_rounding_errors_of_the_simulated_errors_do_not_change_the_draws():
 
 
 def test_draws_come_back_from_their_seed_and_have_the_covariance():
-    """A correlation of 20,000 draws has a standard error below 0.0071; five of them."""
+    """A correlation of 20,000 draws has a standard error below 0.0071; five are allowed."""
     model = NoiseModel.from_draws((4, 4), [correlated()])
     draws = model.draws(20_000, seed=1)
     assert np.array_equal(draws, model.draws(20_000, seed=1))
@@ -75,7 +75,7 @@ def test_draws_come_back_from_their_seed_and_have_the_covariance():
 
 
 def test_simultaneous_band_holds_for_all_bins_of_a_term_at_once():
-    """95 % of 10,000 fresh curves: standard error 0.0022, and 0.0034 from the factor's draws."""
+    """Expect 95% of 10,000 curves: standard error 0.0022, and 0.0034 from the factor."""
     model = NoiseModel.from_draws((4, 4), [correlated()])
     factors = model.simultaneous_factors()
     fresh = np.abs(model.draws(10_000, seed=9)) / model.std
@@ -188,7 +188,7 @@ def test_terms_of_equal_importance_share_their_ranks():
 
 
 def test_score_scatter_takes_terms_and_intercept_together():
-    """The variance of 20,000 drawn scores has a relative standard error of 1 %; five of them."""
+    """The variance of 20,000 scores has a relative standard error of 1%; five are allowed."""
     model = NoiseModel.from_draws((4, 4), [correlated()])
     bins = np.array([[0, 1], [3, 3]])
     draws = model.draws(20_000)

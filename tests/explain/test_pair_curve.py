@@ -19,7 +19,7 @@ PEOPLE = pd.DataFrame({"age": [25.0, 60.0, None], "job": ["nurse", "clerk", "cle
 
 
 def naive_factor(stds, level):
-    """Quantile of the largest of as many independent errors as there are noisy cells."""
+    """Return the quantile of the largest of independent errors, one per noisy cell."""
     n_noisy = sum(std > 0 for row in stds for std in row) or 1
     return stats.norm.ppf((1 + level ** (1 / n_noisy)) / 2)
 

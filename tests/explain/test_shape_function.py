@@ -1,4 +1,4 @@
-"""Shape functions: bins that partition the line, exact values, frames that can be read."""
+"""Shape functions: bins that partition the line, exact values, and readable frames."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def dose(effect, **changes):
 
 
 def explained(effect, of_job=(0.0, 0.0, 0.0, 0.0)):
-    """Errors of all bins have a standard deviation of 1 and are independent."""
+    """Make explanations with independent errors of standard deviation 1."""
     terms = (
         dose(effect),
         job(count=[5e3] * 4, effect=list(of_job), effect_std=[1.0] * 4, effect_factor=3.0),

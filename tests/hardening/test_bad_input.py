@@ -1,4 +1,4 @@
-"""Whatever stands in a table, a private fit goes through in the same way and without a word."""
+"""Whatever a table contains, a private fit completes in the same way and silently."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_any_table_is_fitted_without_a_word_and_explained_in_finite_numbers(name
 
 
 def check_numbers(explanation, local, scores, known):
-    """Everything that is shown is finite, and contributions add up to the score."""
+    """Check that everything shown is finite, and that contributions add up to the score."""
     if isinstance(explanation, FilterBank):
         assert explanation.preparation is not None
         assert tuple(f.name for f in explanation.preparation.features) == tuple(known)
@@ -128,7 +128,7 @@ def test_a_cell_of_the_target_counts_as_its_rule_says(name, preset):
 
 
 def assert_same_releases(name, plain, odd, **options):
-    """Fit on both with the same answers forced: exact queries and all that is kept are equal."""
+    """Fit both with the same answers forced; check that queries and models are equal."""
     settings = known_settings(name, max_rounds=3, **options)
     estimator = make(name, structure_seed=5, **settings)
     model, transcript = record(estimator, *plain)

@@ -1,4 +1,4 @@
-"""Values that stand in a table and nowhere else, searched for in everything that comes out."""
+"""Values that occur only in a table are searched for in every output."""
 
 from __future__ import annotations
 

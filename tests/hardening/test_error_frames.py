@@ -1,4 +1,4 @@
-"""Errors of fits and sweeps hold no record: not in their text, chain or frames."""
+"""Errors of fits and sweeps contain no record: not in their text, chain or frames."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_without_its_guard_a_frame_would_hold_records():
 
 
 def sabotage(how: str):
-    """Break the part of a fit that reads records, with an error that quotes them."""
+    """Make the part of a fit that reads records fail with an error that quotes them."""
 
     def broken(self, X, y, schema, mechanism):
         encoded = np.asarray(X, dtype=object)

@@ -1,7 +1,7 @@
-"""What the form without code shows and saves is the same whether one odd record is there or not.
+"""The form without code shows and saves the same with and without one odd record.
 
-Both worlds get the same noisy answers. Compared are the state of all widgets, as a notebook would
-save it, what is printed, warned and logged, and the files that the form writes.
+Both worlds get the same noisy answers. The test compares the state of all widgets, as a notebook
+would save it, what is printed, warned and logged, and the files that the form writes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Whatever a file holds, reading it ends soon, in an object or in a clear refusal."""
+"""Whatever a file contains, reading it ends soon, with an object or a clear refusal."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_a_reader_without_checks_would_be_noticed():
 
 
 def json_with(value: str) -> str:
-    """Write a shape function whose first contribution is some other JSON."""
+    """Write a shape function whose first contribution is replaced by other JSON."""
     return dpexplain.io.to_json(age()).replace("-0.5", value, 1)
 
 

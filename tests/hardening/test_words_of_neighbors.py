@@ -1,4 +1,4 @@
-"""What a process says is the same whether one odd record is there or not, word for word.
+"""A process's messages are the same, word for word, with and without one odd record.
 
 Warnings of every kind, logging and both streams are compared, of fits, sweeps, measurements and
 the command line. Both worlds get the same noisy answers, so that every other number has to be
@@ -38,7 +38,7 @@ RECORDS = {
 
 
 def spoken(work, answers):
-    """Everything that is said while `work` runs; the first world fills the list of answers."""
+    """Record every message while `work` runs; the first world fills the list of answers."""
     given = iter(tuple(answers))
 
     def forced(honest):
@@ -62,13 +62,13 @@ def spoken(work, answers):
 
 
 def said_in(name, worlds):
-    """What a session says in each world, with the same answers."""
+    """Return a session's messages in each world, with the same answers."""
     answers = []
     return [spoken(session(name, *world), answers) for world in worlds]
 
 
 def worlds(name, record):
-    """A table, and the same with one record more that is odd."""
+    """Make a table, and the same table with one more, odd record."""
     X, y = records_for(name, 60)
     X, y = X.astype(object), pd.Series(y, dtype=object)
     age, job, label = record
@@ -80,7 +80,7 @@ def worlds(name, record):
 
 
 def session(name, X, y):
-    """One notebook: fits under two ledgers, by records and by persons, and sweeps."""
+    """Run a notebook: fits under two ledgers, by records and by persons, and sweeps."""
     settings = {"structure_seed": 3, **known(name, max_rounds=2, n_trees=3)}
 
     def work():

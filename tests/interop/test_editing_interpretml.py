@@ -1,4 +1,4 @@
-"""Edits of models of InterpretML: the same operations, without a noise band."""
+"""Edits of InterpretML's models: the same operations, without a noise band."""
 
 from __future__ import annotations
 

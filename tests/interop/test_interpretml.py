@@ -1,4 +1,4 @@
-"""Models of InterpretML come in and explanations go out, with equal scores."""
+"""InterpretML's models are imported and explanations exported, with equal scores."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ interpret = pytest.importorskip("interpret")
 
 @pytest.fixture(scope="module")
 def theirs():
-    """A classifier that InterpretML fitted."""
+    """Fit a classifier with InterpretML."""
     from interpret.glassbox import ExplainableBoostingClassifier
 
     X, score = table()
@@ -92,7 +92,7 @@ def test_several_classes_come_in_with_equal_probabilities():
 
 
 def with_pairs(kind="classes", **settings):
-    """A model of theirs with terms of two features: numbers by numbers, numbers by categories."""
+    """Fit an InterpretML model with pairs: two numbers, and a number with a category."""
     from interpret.glassbox import ExplainableBoostingClassifier, ExplainableBoostingRegressor
 
     X, score = table()

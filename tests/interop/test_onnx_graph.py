@@ -20,7 +20,7 @@ ReferenceEvaluator = pytest.importorskip("onnx.reference").ReferenceEvaluator
 
 
 def cells(X):
-    """Columns as the graph takes them."""
+    """Return columns in the format of the graph's inputs."""
     return {
         "age": X[["age"]].to_numpy(dtype=np.float64),
         "job": X[["job"]].fillna("").to_numpy(dtype=object).astype(str),
@@ -100,7 +100,7 @@ def test_the_explanation_of_one_class_is_refused():
 
 
 def bank_of(features, per_record="none", seed=0):
-    """Filters with random weights, since a graph has to repeat any of them."""
+    """Make filters with random weights, since a graph must reproduce any of them."""
     rng = np.random.default_rng(seed)
     preparation = InputPreparation(features, per_record=per_record, scale=3.0)
     return FilterBank.from_weights(

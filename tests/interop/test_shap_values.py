@@ -1,4 +1,4 @@
-"""Contributions as SHAP's own object."""
+"""Contributions as SHAP's own objects."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_the_beeswarm_is_colored_by_the_values_given():
 
 
 def numeric_table():
-    """A model of two numbers, and rows with an empty cell."""
+    """Make a model of two numbers, and rows with an empty cell."""
     X, score = table(n=400, seed=4)
     X = pd.DataFrame({"age": X["age"], "visits": np.arange(400) % 7})
     schema = Schema({"age": Numeric(17, 90), "visits": Numeric(0, 6)}, target=Classes(["a", "b"]))

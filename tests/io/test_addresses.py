@@ -1,4 +1,4 @@
-"""A saved file is loaded from an address as from a folder."""
+"""A saved file can be loaded from an address as well as from a folder."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SECRET = "swordfish"
 
 @pytest.fixture
 def site():
-    """Address of a server that has one file, one text, and nothing else."""
+    """Return the address of a server with one file, one text and nothing else."""
     pages = {"/model.json": dpexplain.io.to_json(GUARANTEE), "/page.html": "<html></html>"}
 
     class Handler(BaseHTTPRequestHandler):

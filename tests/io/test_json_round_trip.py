@@ -1,4 +1,4 @@
-"""What is written comes back bit by bit."""
+"""Whatever is written is read back bit by bit."""
 
 from __future__ import annotations
 

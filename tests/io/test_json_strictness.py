@@ -1,4 +1,4 @@
-"""What cannot be trusted is refused, with a ValueError that says where and why."""
+"""Files that cannot be trusted are refused with a ValueError that says where and why."""
 
 from __future__ import annotations
 

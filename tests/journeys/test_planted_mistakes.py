@@ -1,4 +1,4 @@
-"""Mistakes as users make them: who catches each of them, and how often nothing is wrong."""
+"""Mistakes that users make: what catches each of them, and how often alarms are false."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.full
 
 
 def problems(table: MessyTable, folder, max_rows: int | None = None) -> set[tuple[str, str]]:
-    """Problems that the schema check reports, without missing cells that are declared."""
+    """Return the problems reported by the schema check, except declared missing cells."""
     schema, read = table.read(folder)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyWarning)
@@ -40,7 +40,7 @@ def problems(table: MessyTable, folder, max_rows: int | None = None) -> set[tupl
 
 
 def alarms(table: MessyTable, folder, n_fits: int = 1) -> list[set[tuple[str, str]]]:
-    """Alarms of each of several fits at epsilon 1."""
+    """Return the alarms of each of several fits at epsilon 1."""
     schema, read = table.read(folder)
     classes = isinstance(schema.target, Classes)
     kind = DPExplainableBoostingClassifier if classes else DPExplainableBoostingRegressor

@@ -15,7 +15,7 @@ SCORE = Numeric(0, 1000)
 
 
 def doubts(feature, cells, y=None, target=None, **roles):
-    """Problems that a check reports for one column, by words."""
+    """Return the problems that a check reports for one column, by their words."""
     schema = Schema({"x": feature}, target=target, **roles)
     table = cells if isinstance(cells, pd.DataFrame) else pd.DataFrame({"x": cells})
     with pytest.warns(PrivacyWarning, match="NOT PRIVATE"):

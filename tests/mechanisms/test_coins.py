@@ -1,4 +1,4 @@
-"""Secret coins: their chances are exact, and all bits come from the cryptographic generator."""
+"""Secret coins: their probabilities are exact, and all bits are cryptographic."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dpexplain.mechanisms import SecretCoins, SeededCoins, coins, secret_coins
 
 
 class Given:
-    """Stands in for the generator: gives these bytes, one request after the other."""
+    """Replaces the generator: returns given bytes, one request after the other."""
 
     def __init__(self, *answers):
         self.left = list(answers)
@@ -39,7 +39,7 @@ def generator(monkeypatch):
 
 
 def naive_heads(digits, probability):
-    """Whether a number of these digits to the base of 256, and others behind, is below a float."""
+    """Whether a number that begins with these base-256 digits is below a float."""
     number, width = Fraction(0), Fraction(1)
     for digit in digits:
         width /= 256
@@ -71,7 +71,7 @@ def test_a_coin_compares_a_uniform_number_with_the_float_itself(probability, ran
 def test_exactly_as_many_of_all_pairs_of_bytes_show_heads_as_the_probability_says(
     numerator, generator
 ):
-    """Every first byte once; those that decide nothing meet every second byte once."""
+    """Every first byte occurs once; undecided ones meet every second byte once."""
     probability, first = numerator / 2**16, bytes(range(256))
     digit = min(numerator // 256, 256)
     n_heads = 256 * digit
@@ -98,7 +98,7 @@ def test_sure_coins_are_sure_and_no_coins_are_none():
 
 @pytest.mark.parametrize("probability", [0.85, 0.0153, 2.0**-9, 1 / 3])
 def test_shares_of_heads_are_binomial(probability):
-    """A million coins: within 6 standard deviations, which fails once in 500 million runs."""
+    """A million coins are within 6 standard deviations except once in 500 million runs."""
     n = 1_000_000
     share = SecretCoins().heads(n, probability).mean()
     assert abs(share - probability) < 6 * np.sqrt(probability * (1 - probability) / n)
@@ -145,7 +145,7 @@ def test_more_bytes_than_are_asked_for_at_once_are_put_together(monkeypatch):
 
 
 def test_all_that_is_shown_follows_from_the_bytes_of_the_generator(monkeypatch):
-    """With the same bytes all is the same, whatever stood in any other generator."""
+    """The same bytes give the same results, whatever the state of any other generator."""
 
     def shown(seed):
         np.random.seed(seed)  # noqa: NPY002

@@ -1,4 +1,4 @@
-"""The exact sampler against a twin in long decimals, and against the distribution itself."""
+"""The exact sampler, compared with a high-precision twin and with the distribution."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ WEIGHTS = strip_weights()
 
 
 class Stream:
-    """Random bytes from a fixed seed, which remembers how many were taken."""
+    """Random bytes from a fixed seed; remembers how many were taken."""
 
     def __init__(self, seed: int) -> None:
         self._random, self.taken = random.Random(seed), 0
@@ -56,7 +56,7 @@ class Stream:
 
 
 class TwinUniform:
-    """Bits of a uniform number, more of them where those at hand do not decide."""
+    """Bits of a uniform number; more are drawn if those at hand do not decide."""
 
     def __init__(self, bits: int, n_bits: int, stream: Stream) -> None:
         self.low, self.width = Fraction(bits, 2**n_bits), Fraction(1, 2**n_bits)
@@ -89,7 +89,7 @@ def twin_trial(word: int, place_word: int, scale: Scale, stream: Stream) -> int 
 
 
 def one_trial(word: int, place_word: int, scale: Scale, stream: Stream) -> int | None:
-    """One trial as `draw` runs it: compiled, and in exact arithmetic where that is needed."""
+    """Run one trial as `draw` does: compiled, and in exact arithmetic if needed."""
     words = np.array([word, place_word], dtype=np.uint64)
     drawn = np.zeros(1, dtype=np.int64)
     table = discrete_gaussian._strip_table()
@@ -101,7 +101,7 @@ def one_trial(word: int, place_word: int, scale: Scale, stream: Stream) -> int |
 
 
 def edge_words(scale: Scale, rng: random.Random) -> list[tuple[int, int]]:
-    """Words at the edges: next to a threshold of a strip, of a coin or of a place."""
+    """Return words next to thresholds of a strip, a coin or a position."""
     thresholds = discrete_gaussian._strip_table()[0]
     pairs = []
     for strip in [0, 1, 5, 16, 40, 80, len(thresholds) - 1]:
@@ -179,7 +179,7 @@ def test_draws_are_the_accepted_trials_in_their_order(sigma):
 
 
 def accepting_coins(word: int, place_word: int, scale: Scale) -> int:
-    """How many of the 2**32 coins accept, by bisection; the bits that follow are zeros."""
+    """Count the accepting ones of 2**32 coins by bisection; later bits are zeros."""
     low, high = 0, 2**32  # all below `low` accept, none from `high` on
     while low < high:
         coin = (low + high) // 2
@@ -191,7 +191,7 @@ def accepting_coins(word: int, place_word: int, scale: Scale) -> int:
 
 
 def distance_to_the_discrete_gaussian(sigma: float) -> float:
-    """Total difference of probabilities, by counting the words that lead to each value."""
+    """Return the total difference in probabilities, by counting words for each value."""
     scale, thresholds = Scale(sigma), discrete_gaussian._strip_table()[0].tolist()
     words_of_strip = np.diff([0, *thresholds]).tolist()
     reach = math.ceil(8 * sigma)
@@ -212,7 +212,7 @@ def distance_to_the_discrete_gaussian(sigma: float) -> float:
 
 
 def rounding_of_all_words(sigma: float) -> float:
-    """What the distance may be.
+    """Return the distance that rounding allows.
 
     Rounding a threshold moves at most 2**-31 of all words from a strip to the next, coins as much
     in all: 102 such shares. A trial is accepted with a chance of about sigma / (16 width), at
@@ -224,7 +224,7 @@ def rounding_of_all_words(sigma: float) -> float:
 
 @pytest.mark.parametrize("sigma", [1.0, 1.5, 2.0, 3.0, pytest.param(17.0, marks=pytest.mark.full)])
 def test_all_random_words_together_give_the_discrete_gaussian(sigma):
-    """No draw is random here: the words that lead to each value are counted."""
+    """Nothing is random here: the words that lead to each value are counted."""
     assert distance_to_the_discrete_gaussian(sigma) < rounding_of_all_words(sigma)
 
 
@@ -258,7 +258,7 @@ def test_scale_is_never_smaller_than_asked_for_and_hardly_larger(sigma):
 
 
 def chi_square_level(noise: np.ndarray, sigma: float) -> float:
-    """Probability of a statistic at least as large, under the discrete Gaussian."""
+    """Return the p-value under the discrete Gaussian."""
     values = np.arange(-int(10 * sigma) - 2, int(10 * sigma) + 3)
     mass = np.exp(-(values**2) / (2 * sigma**2))
     expected = len(noise) * mass / mass.sum()
@@ -291,7 +291,7 @@ def test_draws_on_a_fine_lattice_are_normal_to_the_tails(sigma):
 
 
 def test_a_draw_says_nothing_about_the_next():
-    """Signs, sizes and parities of neighbors in a table of two by two: chi-square, one degree."""
+    """Tests signs, sizes and parities of neighbors in 2 x 2 tables, by chi-square."""
     noise = draw(2.0**20 + 0.3, 200_000)
     for mark in (noise > 0, np.abs(noise) > 2**20, noise & 1 == 1, noise & 2**16 == 0):
         for lag in (1, 2, 3):
@@ -331,7 +331,7 @@ MISTAKES = {
 
 
 def uncompiled(old: str = "", new: str = "") -> object:
-    """The source of the kernel without a compiler, and with one text in the place of another."""
+    """Return the kernel uncompiled, with one piece of its source replaced."""
     source = inspect.getsource(_kernels)
     assert not old or source.count(old) == 1
     plain = "def njit(**options):\n    return lambda function: function"
@@ -373,7 +373,7 @@ def test_frequencies_show_a_planted_mistake(mistake, sigma, monkeypatch):
 
 
 def test_the_twin_shows_a_tie_that_is_taken_for_a_decision(monkeypatch):
-    """No frequency could: it happens once in ten million trials."""
+    """No frequency could show it, as it happens once in ten million trials."""
 
     class Hasty(discrete_gaussian._Uniform):
         def below(self, bounds):

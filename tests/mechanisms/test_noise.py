@@ -16,12 +16,12 @@ ALPHA = 1e-9
 
 
 def ks_bound(n_draws: int) -> float:
-    """Distance that the empirical distribution exceeds with probability ALPHA at most (DKW)."""
+    """Return the distance that is exceeded with probability at most ALPHA (DKW)."""
     return float(np.sqrt(np.log(2 / ALPHA) / (2 * n_draws)))
 
 
 def has_noise_std(noise: np.ndarray, noise_std: float) -> bool:
-    """Chi-square test of the scale of Gaussian noise, two-sided at level ALPHA."""
+    """Test the scale of Gaussian noise by chi-square, two-sided at level ALPHA."""
     statistic = np.sum((noise / noise_std) ** 2)
     low, high = stats.chi2.ppf([ALPHA / 2, 1 - ALPHA / 2], df=len(noise))
     return bool(low <= statistic <= high)

@@ -1,4 +1,4 @@
-"""What is charged follows from the phase that draws, and what it does not cover is refused."""
+"""Charges follow from the phase that draws; what they do not cover is refused."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_more_noise_and_less_sensitivity_than_charged_are_covered():
 
 
 def test_sizes_that_follow_from_noisy_counts_may_change_at_the_same_price():
-    """One release of mu is charged; 140 of a 140th of its square each are drawn."""
+    """One release of mu is charged; 140 releases with mu**2 / 140 each are drawn."""
     mechanism = Mechanism(NoiseSource(), [GaussianEvent("boosting", 4.0)])
     with mechanism.phase(Phase("boosting", 2.0**20, math.sqrt(140) * 2.0**22, 140)):
         for _ in range(140):
@@ -188,7 +188,7 @@ def test_copies_of_a_mechanism_pay_for_nothing():
 
 
 def planted(kind, factor):
-    """An estimator of which the phases that draw are not those that were charged."""
+    """Return an estimator whose drawing phases are not those charged."""
 
     class Careless(kind):
         def _fit_released(self, X, y, schema, mechanism):

@@ -1,4 +1,4 @@
-"""Discrete Laplace and exact choices: against twins in long decimals, and by distribution."""
+"""Discrete Laplace noise and exact choices, compared with high-precision twins."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Stream:
 
 
 class Twin:
-    """Reads the words as the samplers do and decides with 40 decimals."""
+    """Reads words as the samplers do, and decides with 40 decimals."""
 
     def __init__(self, stream):
         self._stream = stream
@@ -107,7 +107,7 @@ def test_choices_equal_those_of_the_twin_bit_by_bit(seed, utilities, epsilon, sp
 
 @pytest.mark.parametrize("seed", range(5))
 def test_exact_arithmetic_and_compiled_code_read_the_same_words_alike(seed):
-    """What is left undecided goes through `settle`: all trials of it here."""
+    """Undecided trials go through `settle`, as all trials do here."""
     words = Words(np.empty(0, dtype=np.uint64), Stream(seed))
     settled = []
     while len(settled) < 40:
@@ -124,7 +124,7 @@ def test_exact_arithmetic_and_compiled_code_read_the_same_words_alike(seed):
 
 
 def test_trials_for_which_the_words_do_not_reach_are_run_again_and_not_left_out(monkeypatch):
-    """Blocks of three words end in the middle of most trials."""
+    """Blocks of three words end within most trials."""
     from dpexplain.mechanisms import _exact
 
     usual = laplace.draw(50, 300, Stream(3))
@@ -137,7 +137,7 @@ def test_trials_for_which_the_words_do_not_reach_are_run_again_and_not_left_out(
 
 
 def laplace_p_value(drawn, scale):
-    """Chi-square test over the middle and both tails."""
+    """Return the p-value of a chi-square test over the middle and both tails."""
     decay, reach = np.exp(-1 / scale), int(4 * scale)
     inner = np.arange(-reach, reach + 1)
     chance = (1 - decay) / (1 + decay) * decay ** np.abs(inner)
@@ -152,7 +152,7 @@ def test_small_scales_have_the_discrete_distribution(scale):
 
 
 def test_another_scale_would_be_noticed():
-    """6 in place of 5: 50,000 draws know a scale within 1 / sqrt(50,000) = 0.45 % of it."""
+    """The scale is 6 instead of 5; 50,000 draws estimate it to 1 / sqrt(50,000) = 0.45%."""
     assert laplace_p_value(laplace.draw(6, 50_000), 5) < ALPHA
 
 
@@ -181,7 +181,7 @@ def test_choices_have_the_exponential_distribution(epsilon):
 
 
 def test_neighboring_utilities_stay_within_epsilon():
-    """The mechanism's own chances, over changes that lie within the spread."""
+    """Compare the mechanism's probabilities for changes that lie within the spread."""
     rng = np.random.default_rng(0)
     for _ in range(2000):
         utilities = rng.uniform(-5, 5, 6)

@@ -9,7 +9,7 @@ from private_contract import FEATURES, Untouchable
 
 @pytest.fixture
 def untouched():
-    """A table and a target that fail the test if a value of them was read."""
+    """Make a table and a target that fail the test if one of their values is read."""
     secrets = Untouchable(FEATURES)
     yield secrets.frame, secrets.target
     assert secrets.looks == []

@@ -43,7 +43,7 @@ def reader(table, size=70):
 
 
 class Stream:
-    """What a library hands out: an Arrow stream that can be read once, and column names."""
+    """What libraries return: an Arrow stream that can be read once, and column names."""
 
     def __init__(self, table):
         self._reader = reader(table)
@@ -241,7 +241,7 @@ def test_what_cannot_be_read_as_a_stream_is_refused_before_anything_is_charged()
 
 @pytest.mark.parametrize("name", ["DPRandomForestClassifier", "DPLocallyLinearClassifier"])
 def test_a_model_that_cannot_read_chunks_refuses_a_stream_with_the_reason(name, monkeypatch):
-    """As a model of another package does, unless it says that it can."""
+    """Models of other packages do so unless they state that they can read chunks."""
     monkeypatch.setattr(getattr(models, name), "_reads_chunks", False)
     ledger = PrivacyLedger("untouched", cap_epsilon=10)
     model = getattr(models, name)(schema=schema_of(name), ledger=ledger)
@@ -275,7 +275,7 @@ class Broken(Stream):
 
 
 def failing_relation(table):
-    """A query of DuckDB that fails on one record, and whose message would show it."""
+    """Make a DuckDB query that fails on one record, whose message would show it."""
     duckdb = pytest.importorskip("duckdb")
     connection = duckdb.connect()
     connection.register("whole", arrow(table.assign(code=SECRET)))

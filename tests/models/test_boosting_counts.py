@@ -29,7 +29,7 @@ both = pytest.mark.parametrize("estimator", BOTH, ids=lambda e: type(e).__name__
 
 
 def make_data(n=8000, seed=0):
-    """Counts whose expectation is a product of a factor per feature."""
+    """Make counts whose expectation is a product of one factor per feature."""
     rng = np.random.default_rng(seed)
     X = pd.DataFrame({"age": rng.integers(0, 81, n), "ward": rng.choice(["A", "B"], n)})
     rate = 1.5 * np.exp(np.where(X["age"] > 40, 0.8, -0.8)) * np.where(X["ward"] == "B", 2.0, 1.0)
@@ -49,7 +49,7 @@ def test_predictions_are_exponentials_of_scores_bit_by_bit(estimator):
 @pytest.mark.named_entropy
 @both
 def test_the_factors_behind_counts_are_found(estimator):
-    """At epsilon 4 and 8,000 records noise is a few percent, and so is the error of a bin."""
+    """With 8,000 records at epsilon 4, the noise is a few percent, and so is a bin's error."""
     X, rate, y = make_data()
     model = estimator.fit(X, y)
     shapes = model.explain_global()
@@ -91,7 +91,7 @@ def test_an_explanation_says_that_its_scores_are_logarithms(estimator):
 
 @both
 def test_targets_that_are_no_counts_keep_every_number_finite(estimator):
-    """Counts beyond the public range are clipped, cells that are no number are the middle."""
+    """Counts beyond the public range are clipped; cells that are not numbers become its middle."""
     X, _, y = make_data(300)
     y = pd.Series(y, dtype=object)
     y.iloc[:60] = [1e300, -5.0, 41.0] * 20

@@ -1,4 +1,4 @@
-"""Kernels with an exponential against naive numpy twins, and what the guarantee asks of them."""
+"""Kernels with an exponential, compared with naive numpy twins, and their guarantees."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ f = np.float32
 
 
 def naive_exp(exponent):
-    """Exponential in float32, operation by operation as the kernels state it."""
+    """Return the exponential in float32, operation by operation as in the kernels."""
     z = np.clip(exponent, f(-16), f(0)) * f(1 / 16)
     u = z * z
     even, odd = f(1680) + u * (f(180) + u), z * (f(840) + u * f(20))
@@ -128,7 +128,7 @@ def test_one_record_moves_the_sums_of_one_leaf_by_itself_alone(loss, place):
 @every_loss
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 3e38])
 def test_a_score_that_is_not_a_number_never_moves_a_sum_beyond_the_clip(loss, bad):
-    """A NaN cast to an integer would be the smallest integer there is."""
+    """A NaN cast to an integer would become the smallest integer."""
     case = draw_case(3, 1, loss)
     case["score"][..., 0] = bad
     sums, _ = kernel_sums(loss, case, 1.0)

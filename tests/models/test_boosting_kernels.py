@@ -1,4 +1,4 @@
-"""The fused kernels against naive numpy twins, and what the guarantee asks of them."""
+"""The fused kernels, compared with naive numpy twins, and their guarantees."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LENGTHS = [_BLOCK - 1, _BLOCK, _BLOCK + 1, 2 * _BLOCK + 900, _STRETCH - 1, _STRE
 
 
 def naive_residual(loss, score, target):
-    """Residuals in float32, operation by operation as the kernel states them."""
+    """Return residuals in float32, operation by operation as in the kernel."""
     if loss == "squared":
         return target - score
     f = np.float32
@@ -78,7 +78,7 @@ def test_leaf_sum_kernel_equals_naive_numpy_for_every_tail_length(loss, seed, n,
 
 
 def draw_table(rng, n_bins, n_values, *, neighbors):
-    """Values per bin: in runs of neighbors, or scattered."""
+    """Draw values per bin, either in runs of neighbors or scattered."""
     value_of_bin = np.sort(rng.integers(0, n_values, n_bins))
     value_of_bin[-1] = rng.integers(0, n_values)  # missing values take a random side
     return value_of_bin if neighbors else rng.permutation(value_of_bin)
@@ -95,7 +95,7 @@ def draw_table(rng, n_bins, n_values, *, neighbors):
     neighbors=st.booleans(),
 )
 def test_every_way_to_look_up_a_bin_gives_the_same(loss, seed, n, n_bins, n_values, neighbors):
-    """Few values in runs, few values among few bins, and neither; one and two bytes per bin."""
+    """Cases: few values in runs, few among few bins, and neither; one and two bytes per bin."""
     rng = np.random.default_rng(seed)
     update = rng.normal(0, 1, n_values).astype(np.float32)
     update[0] = rng.choice([0.0, -0.0, 30.0, np.nan, np.inf])
@@ -145,7 +145,7 @@ def test_one_record_moves_one_leaf_sum_by_at_most_the_clip(loss, place):
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 3e38])
 def test_a_score_that_is_not_a_number_never_moves_a_sum_beyond_the_clip(loss, bad):
-    """A NaN cast to an integer would be the smallest integer there is."""
+    """A NaN cast to an integer would become the smallest integer."""
     case = draw_case(3, 1, loss)
     case["score"][0] = bad
     sums, _ = kernel_sums(loss, case, 1.0)

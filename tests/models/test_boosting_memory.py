@@ -1,4 +1,4 @@
-"""How much memory a fit takes beside the table itself."""
+"""Memory that a fit needs in addition to the table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Explainable boosting, private and not: what the models compute."""
+"""Explainable boosting, private and non-private: what the models compute."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ by_name = pytest.mark.parametrize("estimator", ALL, ids=lambda e: type(e).__name
 
 
 def make_data(n=3000, seed=0):
-    """Log-odds (x 3 for the regression): a step at 40 years and one job that differs."""
+    """Make log-odds (x 3 for regression) with a step at age 40 and one job that differs."""
     rng = np.random.default_rng(seed)
     X = pd.DataFrame(
         {
@@ -95,7 +95,7 @@ def test_terms_have_count_weighted_mean_zero(estimator):
 @pytest.mark.full
 @by_name
 def test_a_step_and_a_category_are_found_where_they_are(estimator):
-    """Noise moves the differences by 0.05 (one sd of 20 fits); random cuts round the step off."""
+    """Noise moves the differences by 0.05 (one sd of 20 fits); random cuts round off the step."""
     X, score, rng = make_data(20_000)
     shapes = estimator.fit(X, targets(estimator, X, score, rng)).explain_global()
     age, job = shapes["age"], shapes["job"]
@@ -143,7 +143,7 @@ def test_row_order_changes_no_bit_of_a_private_model(estimator, preset):
 @pytest.mark.named_entropy
 @pytest.mark.parametrize("estimator", ALL[2:], ids=lambda e: type(e).__name__)
 def test_more_privacy_means_a_wider_noise_band(estimator):
-    """With the same schedule noise is proportional to 1 / mu, about 1 / epsilon.
+    """With the same schedule, noise is proportional to 1 / mu, about 1 / epsilon.
 
     A quarter of epsilon should mean four times the band. Bins are merged by noisy counts, so the
     ratio of the medians has a standard deviation of 0.5 around 3.5 (25 fits); 1.3 is four below.
@@ -162,7 +162,7 @@ def test_more_privacy_means_a_wider_noise_band(estimator):
 @pytest.mark.named_entropy
 @pytest.mark.parametrize("estimator", ALL[2:], ids=lambda e: type(e).__name__)
 def test_the_noise_band_covers_fresh_noise_on_the_same_structure(estimator):
-    """Refits with forced histograms and the same trees differ by boosting noise alone.
+    """Refits with forced histograms and the same trees differ only by boosting noise.
 
     40 refits: the ratio of an empirical to the true standard deviation has standard error
     1 / sqrt(80) = 0.11 per bin; the median over some dozen correlated bins is held to 0.3.
@@ -214,7 +214,7 @@ def test_a_private_model_comes_close_to_its_reference_at_a_generous_epsilon():
 @pytest.mark.named_entropy
 @pytest.mark.parametrize("estimator", ALL[2:], ids=lambda e: type(e).__name__)
 def test_a_special_bin_contributes_only_where_people_are_in_it(estimator):
-    """Otherwise it would show which leaves it happened to share, as if that meant something."""
+    """Otherwise, it would show which leaves it happened to share, as if that were meaningful."""
     X, score, rng = make_data(5000)
     y = targets(estimator, X, score, rng)
     empty = estimator.fit(X, y).explain_global()["job"]

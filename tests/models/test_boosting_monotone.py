@@ -1,4 +1,4 @@
-"""Monotone constraints: what the curves keep, and what may be asked for."""
+"""Monotone constraints: how curves keep them, and which ones are accepted."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ by_name = pytest.mark.parametrize("estimator", ALL, ids=lambda e: type(e).__name
 
 
 def make_data(estimator, n=1500, seed=0):
-    """Curves that wiggle against every constraint, with cells that hold no value."""
+    """Make curves that violate every constraint, with cells without a value."""
     rng = np.random.default_rng(seed)
     X = pd.DataFrame(
         {

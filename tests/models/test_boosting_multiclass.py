@@ -42,7 +42,7 @@ both = pytest.mark.parametrize("estimator", BOTH, ids=lambda e: type(e).__name__
 
 
 def make_data(n=6000, seed=0):
-    """Scores of three classes that add up over two features."""
+    """Make additive scores of three classes over two features."""
     rng = np.random.default_rng(seed)
     X = pd.DataFrame({"age": rng.integers(0, 81, n), "ward": rng.choice(["A", "B"], n)})
     old, b = (X["age"] > 40).to_numpy(), (X["ward"] == "B").to_numpy()
@@ -51,7 +51,7 @@ def make_data(n=6000, seed=0):
 
 
 def schema_of(data):
-    """A schema of public data, whose bounds are anybody's to read."""
+    """Return a schema of public data, whose bounds may be read from the data."""
     low, high = data.data.min(axis=0), data.data.max(axis=0)
     features = {
         f"x{i}": Numeric(float(a), float(max(b, a + 1)))
@@ -104,7 +104,7 @@ def test_curves_are_centered_over_classes_and_over_people(estimator):
 @pytest.mark.named_entropy
 @both
 def test_the_effects_behind_the_classes_are_found(estimator):
-    """At epsilon 4 and 6,000 records noise is a few percent, and so is the error of a bin."""
+    """With 6,000 records at epsilon 4, the noise is a few percent, and so is a bin's error."""
     explanation = estimator.fit(*make_data()).explain_global()
 
     def effect(name, term, values):

@@ -1,4 +1,4 @@
-"""Simulated noise: kernels against naive twins, and parts that mean what they say."""
+"""Simulated noise: kernels compared with naive twins, and parts that are what they claim."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ F = np.float32
 
 
 def small_problem(rng, n_scores=1, direction=0, n_features=3, n_visits=40, n_sim=6, n_fresh=3):
-    """Random trees on features of 3 to 6 bins, of which the last holds no value."""
+    """Make random trees on features of 3 to 6 bins, the last of which is for missing values."""
     sizes = rng.integers(3, 7, n_features)
     start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     feature = rng.integers(0, n_features, n_visits)
@@ -71,7 +71,7 @@ def small_problem(rng, n_scores=1, direction=0, n_features=3, n_visits=40, n_sim
 
 
 def naive_replay(p):
-    """The same recursion, one bin, leaf, score and simulation at a time."""
+    """Run the same recursion, one bin, leaf, score and simulation at a time."""
     n_scores, n_sim = p["persistent"].shape[1:]
     state = np.zeros(p["persistent"].shape)
     own_bins = [slice(a, b) for a, b in itertools.pairwise(p["start"])]
@@ -164,7 +164,7 @@ def test_simulated_trees_leave_enough_people_in_every_leaf():
 
 
 def settled(merge, share, correlation=0.0, own_share=1.0, n_rounds=600):
-    """Fit two features of six cells with fresh structures; scores, intercepts, their target."""
+    """Fit two features of six cells repeatedly; return scores, intercepts and their target."""
     start, n = np.array([0, 6, 12]), 12
     people = np.tile([100.0, 50.0, 200.0, 80.0, 70.0, 0.0], 2)
     target = np.concatenate([np.linspace(-1, 1, 6), np.array([0.5, -0.5, 0.2, 0.0, 1.0, 0.0])])
@@ -191,7 +191,7 @@ def settled(merge, share, correlation=0.0, own_share=1.0, n_rounds=600):
 @pytest.mark.parametrize("share", [1.0, 0.5])
 @pytest.mark.parametrize("correlation", [0.0, 0.6])
 def test_structures_without_noise_settle_at_their_target(merge, share, correlation):
-    """Every structure ends at the same centered curves, whatever of them goes together."""
+    """Every structure ends at the same centered curves, however features are correlated."""
     scores, intercepts, curves, _ = settled(merge, share, correlation, own_share=0.8)
     np.testing.assert_allclose(scores, np.tile(curves, (3, 1)), atol=1e-3)
     np.testing.assert_allclose(intercepts, 0.4, atol=1e-3)
@@ -206,7 +206,7 @@ def test_structures_of_features_that_determine_each_other_share_one_curve():
 
 
 def test_random_whole_numbers_are_uniform():
-    """Each of 7 counts of 70,000 draws has a standard deviation of 93; five of them."""
+    """Each of 7 counts of 70,000 draws has a standard deviation of 93; five are allowed."""
     seed = np.array([1], np.uint64)
     draws = np.bincount([kernels._below(seed, 7) for _ in range(70_000)], minlength=7)
     assert np.abs(draws - 10_000).max() < 5 * 93
@@ -269,10 +269,10 @@ def test_less_leaf_noise_narrows_the_privacy_part_in_proportion(fitted, monkeypa
 
 @pytest.mark.named_entropy
 def test_a_term_that_could_not_be_fitted_carries_noise_and_not_certainty():
-    """Without people enough for two leaves its curve is zero, which is not knowledge.
+    """With too few people for two leaves, its curve is zero, but not known to be zero.
 
-    Everybody is in one ward. A leaf of the other one would need a count of nobody that is five
-    of its standard deviations of noise, which the fit is asked about first.
+    Everybody is in one ward. A leaf of the other one would need a noisy count of zero people that
+    is five standard deviations of its noise, which the test checks first.
     """
     rng = np.random.default_rng(0)
     dose = rng.random(4_000)
@@ -291,7 +291,7 @@ def test_a_term_that_could_not_be_fitted_carries_noise_and_not_certainty():
 
 @pytest.mark.named_entropy
 def test_shuffled_labels_show_nothing_above_noise():
-    """A rule of 97 % lets 12 fits say so less than 9 times with a chance of 2e-4."""
+    """Under a rule of 97%, fewer than 9 of 12 fits would show this with probability 2e-4."""
     rng = np.random.default_rng(0)
     data = make_additive("clinical", 3_000, random_state=0)
     quiet = 0
@@ -303,7 +303,7 @@ def test_shuffled_labels_show_nothing_above_noise():
 
 
 def one_bin(people, intercept):
-    """A model of one term with one bin and nobody missing."""
+    """Make a model of one term with one bin and no missing values."""
     bins = FeatureBins("x", Numeric(0, 1), np.array([0.0, 1.0]))
     parts = (bins,), (np.zeros(2),), (np.array([people, 0.0]),)
     return AdditiveTerms(*parts, intercept, link="identity", monotone=(None,), bag_std=None)

@@ -1,4 +1,4 @@
-"""Bands of counts, of several classes and of constrained curves hold around the noiseless fit."""
+"""Bands of counts, classes and constrained curves hold around the noiseless fit."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ N_REFITS = 64
 
 
 def make(kind, n=4000):
-    """Records and an estimator whose structure is fixed."""
+    """Make records and an estimator with a fixed structure."""
     rng = np.random.default_rng(3)
     X = pd.DataFrame({"age": rng.integers(0, 81, n), "ward": rng.choice(["A", "B"], n)})
     old, b = (X["age"] > 40).to_numpy(), (X["ward"] == "B").to_numpy()
@@ -68,11 +68,11 @@ def test_a_band_holds_around_the_noiseless_fit_and_is_no_wider_than_it_has_to_be
 ):
     """64 refits with the same bins and trees.
 
-    At a true coverage of 0.95 that of one fit deviates by 0.22 at most (all bins inside, or none),
-    the mean of 64 by 0.027: five of them below are 0.81. A band half as wide covers 0.67.
-    The variance ratio of a bin has a relative deviation of sqrt(2 / 63) = 0.18 from the refits
-    and 0.2 from what a band takes for granted; the mean over bins stays below 2.25, a band that is
-    1.5 times too wide, by more than five of these.
+    With a true coverage of 0.95, that of one fit deviates by at most 0.22 (all bins inside, or
+    none), the mean of 64 by 0.027: five of them below are 0.81. A band half as wide covers 0.67.
+    The variance ratio of a bin has a relative deviation of sqrt(2 / 63) = 0.18 from the refits and
+    0.2 from what a band takes for granted; the mean over bins stays below 2.25, a band that is 1.5
+    times too wide, by more than five of these.
     """
     monkeypatch.syspath_prepend(str(repository / "tests" / "benchmarks"))
     refit = importlib.import_module("bench_noise").refit
@@ -123,7 +123,7 @@ def test_every_draw_is_something_that_correlations_can_be(kind):
 
 @pytest.mark.named_entropy
 def test_an_explanation_of_several_classes_says_what_stands_out():
-    """Effects of 1 beside noise of about 0.05."""
+    """Effects are 1, and noise is about 0.05."""
     data, model = make("classes")
     explanation = model.fit(data.X, data.y).explain_global()
     table = explanation.ranking()
@@ -143,7 +143,7 @@ def test_an_explanation_of_several_classes_says_what_stands_out():
 
 
 def test_the_variance_of_clipped_counts_is_that_of_geometric_ones():
-    """200,000 draws; the variance of clipped counts is known to about 1 %."""
+    """With 200,000 draws, the variance of clipped counts is known to about 1%."""
     rates = np.array([0.3, 2.0, 9.0])
     inside, variance = _clipped_counts(rates, 5.0, 1000.0)
     y = np.random.default_rng(0).geometric(1 / (1 + rates), (200_000, 3)) - 1
@@ -211,7 +211,7 @@ def test_a_comparison_of_several_classes_shows_a_band_per_class():
 
 
 def test_features_whose_trees_have_one_leaf_leave_classes_with_a_band():
-    """With so few people for so little epsilon, a feature may never be split."""
+    """With so few people and so small an epsilon, a feature may never be split."""
     X = pd.DataFrame({"x": np.linspace(0, 1, 12), "c": ["a", "b"] * 6})
     schema = Schema(
         {"x": Numeric(0, 1), "c": Categorical(["a", "b", "d"])}, target=Classes(["p", "q", "r"])

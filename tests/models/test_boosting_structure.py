@@ -1,4 +1,4 @@
-"""Random trees: drawn from public quantities, with enough people in every leaf."""
+"""Random trees are drawn from public quantities, with enough people in every leaf."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_the_same_seed_and_counts_give_the_same_trees():
 
 
 def test_a_denominator_stays_clear_of_its_own_noise():
-    """Bins of variance 4: a leaf of k of them has sd 2 sqrt(k), and is floored at three of it."""
+    """Bins have variance 4: a leaf of k has sd 2 sqrt(k), and a floor at three of these."""
     feature = counts_of(np.zeros(11))
     for visit in visits_of([feature], min_leaf_count=0.0):
         bins = np.bincount(visit.leaf_of_bin)

@@ -1,4 +1,4 @@
-"""Threads that share the records of a fit: the same model to the last bit, and none left over."""
+"""Threads that share the records of a fit give the same model and all end."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def names_of_threads():
 
 
 def assert_same_as_alone(name, table, X, y, n_jobs, **chosen):
-    """With the same noisy answers, queries and model are those of one thread."""
+    """Check that equal noisy answers give the queries and model of one thread."""
     model, transcript = record(make_estimator(name, n_jobs=1, **chosen), *halves(table))
     report = replay(make_estimator(name, n_jobs=n_jobs, **chosen), (X, y), model, transcript)
     assert report.differences == ("attribute n_jobs",)  # the parameter, as it was given
@@ -74,7 +74,7 @@ def test_shares_of_parts_give_the_model_of_the_whole(name, n_jobs, places, monke
 
 @pytest.mark.parametrize("name", NAMES)
 def test_bags_in_threads_are_those_of_one_thread(name):
-    """With coins of a seed, which only a model that is not private may have."""
+    """Coins come from a seed, which only a non-private model may have."""
     X, y = halves(make_table(name, 500))
     fits = [
         make_estimator(name, outer_bags=3, reproducible_seed=5, n_jobs=n_jobs).fit(X, y)
@@ -124,7 +124,7 @@ def test_a_share_that_counts_twice_is_seen(monkeypatch):
 
 @pytest.fixture
 def cores(monkeypatch):
-    """Pretend that there are sixteen processors."""
+    """Pretend to have sixteen processors."""
     monkeypatch.setattr(joblib, "cpu_count", lambda: 16)
 
 
@@ -191,7 +191,7 @@ def test_what_was_decided_shows_in_nothing_that_is_kept(monkeypatch):
 
 
 class StopError(BaseException):
-    """As an interrupt: no error that a fit would turn into its own."""
+    """Acts like an interrupt: a fit does not replace it with an error of its own."""
 
 
 @pytest.mark.parametrize("error", [ValueError, StopError])

@@ -1,4 +1,4 @@
-"""Calibrated probabilities: the paid release, the line computed from it, and what follows it."""
+"""Calibrated probabilities: the paid release, the line computed from it, and its uses."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_scores_are_counted_as_in_a_loop_however_records_are_held(n):
 
 
 def _table(score, n_bins=10):
-    """Bins, counts and a released curve of one feature."""
+    """Make bins, counts and a released curve of one feature."""
     places = (stats.norm.cdf(score) * n_bins).astype(np.uint8)
     bins = np.minimum(places, n_bins - 1)
     counts = np.append(np.bincount(bins, minlength=n_bins), 0.0)
@@ -134,7 +134,7 @@ def _cells(std=1.2, mean=-0.5):
 
 
 def _sums(cells, each, n, slope, shift):
-    """Expected sums if the true log-odds are a line in the scores."""
+    """Return the expected sums if the true log-odds are a line in the scores."""
     chance = 1 / (1 + np.exp(-(slope * cells.middles + shift)))
     left = chance - each.chance
     return n * (each.directions * (cells.weights * left)[:, None]).sum(axis=0)
@@ -195,7 +195,7 @@ def test_scores_are_a_rising_line_of_the_released_ones(settings):
 
 
 def slope_of_records(model, X, y):
-    """Slope of the best line from scores to log-odds, after one Newton step."""
+    """Return the slope of the best line from scores to log-odds, after one Newton step."""
     score = model.decision_function(X)
     p = 1 / (1 + np.exp(-score))
     won = (y == "yes").to_numpy()
@@ -228,7 +228,7 @@ def test_scores_of_pairs_are_calibrated_with_the_curves():
 
 
 def test_records_of_several_bags_get_the_score_of_the_mean_curves():
-    """Otherwise, the sums would be about the scores of other curves."""
+    """Otherwise, the sums would describe the scores of other curves."""
     X, y = draw(20_000, 0)
     slopes = []
     for n_bags in (1, 4):

@@ -1,4 +1,4 @@
-"""A fit on parts, on files and on partitions equals the fit in memory, to the last bit."""
+"""Fits on chunks, files and partitions equal the fit in memory, to the last bit."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ pytestmark = pytest.mark.full
 
 @pytest.fixture(params=["memory", "disk"])
 def storage(request, monkeypatch, tmp_path):
-    """Every part is kept as it came, in memory or in the temporary file."""
+    """Store every chunk as it came, in memory or in the temporary file."""
     monkeypatch.setattr(boosting_chunks, "CHUNK_ROWS", 1)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     if request.param == "disk":
@@ -94,7 +94,7 @@ def test_small_parts_are_joined(name, monkeypatch):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_bags_of_parts_are_bags_of_the_whole(name, storage):
-    """With coins of a seed, which only a model that is not private may have."""
+    """Coins come from a seed, which only a non-private model may have."""
     table = make_table(name, 500)
     seeded = {"outer_bags": 3, "reproducible_seed": 5}
     whole = make_estimator(name, **seeded).fit(*halves(table))
@@ -210,7 +210,7 @@ def test_parts_of_other_types_give_the_model_of_the_whole(seed, dtypes):
 
 
 class Untouched:
-    """A ledger that was not charged."""
+    """A ledger without charges."""
 
     def __init__(self):
         self.ledger = PrivacyLedger("untouched", cap_epsilon=10)
@@ -325,7 +325,7 @@ def test_predictions_and_explanations_of_parts_are_those_of_the_table(name, tmp_
 
 
 def assert_stopped_once(estimator, X, y, kind):
-    """The fit stops, says the kind of error and nothing else, and was charged once."""
+    """Check that the fit stops, names only the kind of error, and was charged once."""
     ledger = PrivacyLedger("stopped", cap_epsilon=10)
     estimator.set_params(ledger=ledger)
     with pytest.raises(RuntimeError, match=f"stopped with {kind}") as caught:
@@ -406,7 +406,7 @@ def test_a_part_that_is_counted_twice_is_seen(monkeypatch):
 
 
 def test_bins_that_follow_the_part_are_seen(monkeypatch):
-    """As if every part were binned by its own quantiles."""
+    """The mistake: every chunk is binned by its own quantiles."""
     honest = boosting_chunks.EncodedRecords.read.__func__
 
     def by_rank(cls, X, y, encoding, grids):

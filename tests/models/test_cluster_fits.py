@@ -26,9 +26,9 @@ CLASSIFIER = "DPExplainableBoostingClassifier"
 
 @pytest.fixture(scope="module")
 def workers(tmp_path_factory):
-    """A client of four worker processes, so that one is left after tests have killed three.
+    """Make a client of four worker processes; tests kill three, so one is left.
 
-    No test waits for a worker that is started anew: Dask gives up one that dies while it starts.
+    No test waits for a restarted worker: Dask gives up on one that dies while starting.
     """
     with (
         distributed.LocalCluster(
@@ -44,7 +44,7 @@ def workers(tmp_path_factory):
 
 
 def partitioned(table, n_partitions=5):
-    """Partitions that a worker can make anew from what the graph holds."""
+    """Make partitions that a worker can recompute from the graph."""
     return dd.from_pandas(table, npartitions=n_partitions)
 
 
@@ -169,7 +169,7 @@ def cluster_loss():
 
 @pytest.mark.parametrize("status", ["pending", "lost", "error", "cancelled"])
 def test_a_shard_that_would_have_to_be_made_anew_counts_as_lost(status):
-    """A pending one would start without the updates so far; waiting for it might never end."""
+    """A recomputed one would lack the updates so far; waiting for it might never end."""
     future = SimpleNamespace(status=status)
     silent = SimpleNamespace(result=lambda timeout: (_ for _ in ()).throw(TimeoutError))
     with pytest.raises(cluster._LostError):
@@ -264,7 +264,7 @@ def test_an_error_in_the_graph_of_the_collection_stops_the_fit(workers):
 
 
 def test_partitions_that_change_when_they_are_read_again_stop_the_fit(workers, monkeypatch):
-    """A record could be in two partitions then, and count twice."""
+    """A record could then be in two partitions, and count twice."""
     table = make_table(CLASSIFIER, 200)
     drawn = partitioned(table).map_partitions(
         lambda part: part.iloc[np.random.default_rng().permutation(len(part))[: len(part) // 2]],

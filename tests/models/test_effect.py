@@ -1,4 +1,4 @@
-"""The estimate of the effect: what is true in the population, shrinkage included."""
+"""The estimate of the effect in the population, which undoes shrinkage."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ OF_JOB = {"a": -0.6, "b": 0.2, "c": 0.8}
 
 
 def draw(n, seed, kind="classes"):
-    """Independent features; the second has no effect."""
+    """Draw independent features, the second of which has no effect."""
     rng = np.random.default_rng(seed)
     X = pd.DataFrame(
         {"x": rng.uniform(0, 1, n), "z": rng.uniform(0, 1, n), "job": rng.choice(list("abc"), n)}
@@ -57,7 +57,7 @@ def fitted(n=4_000, seed=0, epsilon=1.0, kind="classes", **settings):
 
 
 def truth(term):
-    """True curve per bin, centered as the term is."""
+    """Return the true curve per bin, centered like the term."""
     if term.name == "z":
         curve = np.zeros(term.n_bins)
     elif term.name == "job":
@@ -251,7 +251,7 @@ def _naive(kind, truth_, score, clip, spread):
 
 @pytest.mark.parametrize("kind", ["classes", "numbers"])
 def test_bands_of_the_effect_contain_the_truth(kind):
-    """Whole curves of 24 fits with three terms each: nominal are 95 %, asked for are 85 %.
+    """Whole curves of 24 fits with three terms each: nominal 95%, required 85%.
 
     Terms of one fit are taken to hold or fail together, so that 24 count. Fewer than the quantile
     below of them would be wrong by chance once in a million times.
@@ -268,7 +268,7 @@ def test_bands_of_the_effect_contain_the_truth(kind):
 
 
 def test_the_estimate_undoes_the_shrinkage_of_a_short_fit():
-    """At epsilon 0.5 with 2,000 people curves show about half of the effect.
+    """At epsilon 0.5 with 2,000 people, curves show about half of the effect.
 
     Standard errors of the mean over 16 fits are below 0.05 for both.
     """

@@ -33,7 +33,7 @@ LABELS = {"classes": ["left", "middle", "right"], "monotone": ["no", "yes"]}
 
 
 def draw(kind, n, seed):
-    """Independent features; the second has no effect."""
+    """Draw independent features, the second of which has no effect."""
     rng = np.random.default_rng(seed)
     job = rng.integers(0, 3, n)
     X = pd.DataFrame({"x": rng.uniform(0, 1, n), "z": rng.uniform(0, 1, n)})
@@ -64,7 +64,7 @@ def parts_of(explanation):
 
 
 def truth(kind, term, c):
-    """True curve per bin, centered as the term is."""
+    """Return the true curve per bin, centered like the term."""
     x, job = (np.array(each[kind]) - np.mean(each[kind]) for each in (ON_X, ON_JOB))
     if len(x) == 1:
         x, job = np.array(ON_X[kind]), np.array(ON_JOB[kind])
@@ -101,7 +101,7 @@ def test_more_dispersed_counts_exceed_a_high_limit_more_often():
 
 
 def test_clipped_counts_scatter_like_drawn_ones():
-    """200,000 draws: means are known to 0.01, variances to 1 %."""
+    """With 200,000 draws, means are known to 0.01, and variances to 1%."""
     table, clip = count_table(60.0, 0.5), 4.0
     sensitivity, variance = table.scatter(clip)
     rng = np.random.default_rng(0)
@@ -241,7 +241,7 @@ def test_a_constrained_curve_is_the_nearest_monotone_one():
 
 @pytest.mark.parametrize("kind", ["counts", "classes", "monotone"])
 def test_bands_of_the_effect_contain_the_truth(kind):
-    """Whole curves of 10 fits with three terms each: nominal are 95 %, asked for are 85 %.
+    """Whole curves of 10 fits with three terms each: nominal 95%, required 85%.
 
     Terms of one fit are taken to hold or fail together, so that 10 count. Fewer than the quantile
     below of them would be wrong by chance once in ten thousand times. The estimate is nearer to the

@@ -1,4 +1,4 @@
-"""Whose the rows are: a column, a name and persons, or persons alone; and what follows from it."""
+"""Who owns the rows: a column, a name and persons, or persons alone; and what follows."""
 
 from __future__ import annotations
 

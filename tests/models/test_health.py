@@ -1,4 +1,4 @@
-"""Health checks: what they find, how often they raise a false alarm, and on what they depend."""
+"""Health checks: what they find, how often they raise false alarms, and their inputs."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ def test_health_is_shown_as_text_table_and_escaped_html():
 
 
 def noisy_fit(rng, missing, other, n=2_000.0, std=30.0):
-    """Releases of a table with given shares in the special cells of its features."""
+    """Make releases of a table with given proportions in its features' special cells."""
     grids = [declared_cells(name, f, 16) for name, f in SCHEMA.features.items()]
     exact = []
     for grid in grids:

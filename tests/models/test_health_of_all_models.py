@@ -1,4 +1,4 @@
-"""Health checks of every private model: what each can tell, and how often it is wrong."""
+"""Health checks of every private model: what each detects, and how often it is wrong."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Alarms of the health check are told after every fit, and kept with what the fit explains."""
+"""Alarms of the health check are shown after every fit, and stored in its explanation."""
 
 from __future__ import annotations
 

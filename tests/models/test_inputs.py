@@ -1,4 +1,4 @@
-"""Columns as they come, and who a row belongs to."""
+"""Columns of all kinds, and who a row belongs to."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_nobody_keeps_more_rows_than_the_bound_and_nobody_below_it_loses_one(peo
 
 
 def test_the_rows_that_are_kept_change_from_fit_to_fit():
-    """One of 40 rows of a person: 20 draws agree with chance 40 ** -19."""
+    """One of a person's 40 rows is kept: 20 draws agree with probability 40 ** -19."""
     assert len({tuple(bounded_rows(["same"] * 40, 1, SecretCoins())) for _ in range(20)}) > 1
 
 

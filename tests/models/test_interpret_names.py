@@ -1,4 +1,4 @@
-"""What users of InterpretML write is understood, or answered with the replacement."""
+"""Names that users of InterpretML know are understood, or answered with a replacement."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernels of linear models against naive numpy twins, to the last bit."""
+"""Kernels of linear models, compared with naive numpy twins to the last bit."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def made_up(n, seed, n_classes=1):
 
 
 def dense(cells, value):
-    """Coordinates of all records, in steps, as a matrix of Python integers."""
+    """Return the coordinates of all records, in steps, as a matrix of Python integers."""
     X = np.zeros((len(cells), N_COORDINATES), dtype=object)
     X[:] = 0
     X[:, 0] = VALUE_STEPS
@@ -44,7 +44,7 @@ def dense(cells, value):
 
 
 def total(X, steps):
-    """Exact sums of coordinates times steps, without overflow."""
+    """Return exact sums of coordinates times steps, without overflow."""
     sums = np.zeros((N_COORDINATES, steps.shape[1]), dtype=object)
     sums[:] = 0
     for x, r in zip(X, steps, strict=True):
@@ -107,7 +107,7 @@ def test_logistic_gradient_equals_naive_sums(n, seed, clip):
 
 
 def residuals_of_classes(score, target, inverse):
-    """Residual steps of one record, class by class."""
+    """Return the residual steps of one record, class by class."""
     e = np.array([_exp32(np.float32(s - score.max())) for s in score], dtype=np.float32)
     whole = np.float32(0)
     for one in e:

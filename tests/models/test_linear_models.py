@@ -24,7 +24,7 @@ TARGETS = {DPLinearRegression: Range(0, 10), DPLogisticRegression: Classes(["no"
 
 
 def make_data(target, n=4000, seed=0):
-    """Income is skewed: half of its public range holds nobody."""
+    """Make data with a skewed income: half of its public range is empty."""
     rng = np.random.default_rng(seed)
     X = pd.DataFrame(
         {
@@ -125,9 +125,9 @@ def test_several_classes_have_a_score_each_and_probabilities_that_add_up():
 @pytest.mark.full
 @models_
 def test_bands_have_the_width_of_the_scatter_between_fits(model):
-    """40 fits know a standard deviation within 1 / sqrt(80) = 11 %; limits are six of these off.
+    """40 fits give a standard deviation within 1 / sqrt(80) = 11%; limits are six of these.
 
-    First order leaves some per cent besides, see docs/comparison_models.md.
+    The first-order approximation adds a few percent; see docs/comparison_models.md.
     """
     X, y = make_data(TARGETS[model])
     estimator = make(model, scaling="public")
@@ -163,12 +163,12 @@ def test_the_same_sums_for_any_order_of_the_rows(model):
 
 
 def beyond_the_scale(edges, counts, honest=linear_design._scaled):
-    """Numbers beyond the scale count as they are."""
+    """Do not clip numbers beyond the scale."""
     return 3.0 * honest(edges, counts)
 
 
 def moments_of_replaced_records(self, n_features, n_values, honest=LinearBudget.moment_phase):
-    """An exchange is taken for one record less."""
+    """Treat an exchange like the removal of one record."""
     single = LinearBudget(**{**vars(self), "moment_factor": 1.0})
     return honest(single, n_features, n_values)
 
@@ -182,7 +182,7 @@ def spent(estimator, present, absent):
 
 
 def neighbors(model, adjacency):
-    """Records at the upper ends, the last of which goes or is exchanged for one at the lower."""
+    """Make records at the upper bounds; the last is removed or exchanged for a lowest one."""
     n, target = 9, TARGETS[model]
     ends = target.labels if isinstance(target, Classes) else (target.low, target.high)
     X = pd.DataFrame({"age": [100.0] * n, "income": [1e6] * n, "job": ["smith"] * n})

@@ -1,4 +1,4 @@
-"""The mean record: exact sums within the clip, released once, and taken off all records."""
+"""The mean record: exact sums within the clip, released once, subtracted from all."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def private(**settings):
 
 
 def added_by_one(z, longest):
-    """What one record adds, in Python's whole numbers: a naive twin."""
+    """Return what one record adds, in Python integers: a naive twin."""
     norm = max(float(np.sqrt(sum(int(v) ** 2 for v in z))), longest)
     factor = int((1 - 2**-30) * 0.8 * 2.0**BITS / norm)
     return [factor * int(v) for v in z] + [int((1 - 2**-30) * 0.6 * 2.0**BITS)]
@@ -126,7 +126,7 @@ def test_whatever_is_answered_the_mean_record_is_whole_and_within_the_bound(nois
 
 
 def test_no_number_of_the_mean_record_is_beyond_those_of_records():
-    """Sums stay exact because a feature less its mean has one bit more than a feature."""
+    """Sums stay exact because a feature minus its mean has one bit more than a feature."""
     noisy = np.array([9e13, 1e12, 0.0, 0.0, 1e13])
     found = mean_record(noisy, 1, 1e12, 2.0 ** (FEATURE_BITS + 1), BITS)
     assert found[0] == 2.0**FEATURE_BITS
@@ -176,7 +176,7 @@ def test_filters_are_learned_relative_to_the_mean_record_and_biases_scatter_with
 
 
 def test_joint_draws_have_the_stated_variance_of_scores_with_an_origin():
-    """4,000 draws: a variance is known to a share of sqrt(2 / 4000) = 0.022; 0.2 is nine of it."""
+    """With 4,000 draws, a variance has a relative error of sqrt(2 / 4000) = 0.022."""
     noise = FilterNoise(np.full((3, 2, 4), 0.5), np.full((3, 2), 0.1), None, np.arange(4.0))
     at = np.array([[1.0, -1.0, 0.0, 2.0]])
     filters, biases = noise.draws(4000)
@@ -196,7 +196,7 @@ def test_an_origin_of_another_size_is_refused():
 
 
 def unclipped(patch):
-    """Records of a table are as long as those of a picture, and nothing shortens longer ones."""
+    """Do not shorten records that are longer than allowed."""
     honest = centering.record_sums
 
     def too_long(features, rows, longest, lattice_bits):
@@ -208,12 +208,12 @@ def unclipped(patch):
 
 
 def counted_beside(patch):
-    """The count has the whole clip to itself, as if it were released alone."""
+    """Release the count as if it had the whole clip to itself."""
     patch.setattr(centering, "_COUNT_SHARE", 1.0)
 
 
 def exact_mean(patch):
-    """What is taken off is the mean of the table."""
+    """Subtract the exact mean of the table."""
 
     def take_off(features, *others):
         mean = features.integers[:, :-1].mean(axis=0).round()
@@ -226,7 +226,7 @@ def exact_mean(patch):
 
 
 def report():
-    """What leaving out a record at the ends of the schema shows, with all answers forced."""
+    """Replay a fit without a record at the bounds of the schema."""
     X, y = patients(12)
     X.iloc[-1], y[-1] = [100.0, 200.0, "b"], "no"
     fitted = private(epsilon=1.0, sampling_probability=1.0)

@@ -1,4 +1,4 @@
-"""Sums of clipped gradients: right, exact, and within the clip whatever the records are."""
+"""Sums of clipped gradients are correct, exact, and within the clip for any records."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ every_projection = pytest.mark.parametrize("projection", PROJECTIONS)
 
 
 def problem(projection, n=25, seed=0, *, image=False, scale=3.0):
-    """Features, labels, basis and weights of some made-up records."""
+    """Simulate features, labels, basis and weights of a few records."""
     rng = np.random.default_rng(seed)
     names = [f"p{i}" for i in range(12)]
     features = {name: Numeric(0, 1) for name in names}
@@ -57,7 +57,7 @@ def problem(projection, n=25, seed=0, *, image=False, scale=3.0):
 
 
 def seen_by_filters(features, basis):
-    """What each filter sees of each record, shape (n, n_filters, n_basis + 1)."""
+    """Return each filter's input per record, of shape (n, n_filters, n_basis + 1)."""
     real = features.integers.astype(float) * features.unit
     if not basis.per_filter:
         return np.repeat(real[:, None, :], SHAPE.n_filters, axis=1)
@@ -82,7 +82,7 @@ def naive_loss(seen, labels, weights):
 
 
 def naive_gradients(seen, labels, weights, clip=None):
-    """Gradient of each record by itself, in a loop, shape (n, n_rows, n_basis + 1)."""
+    """Return the gradient of each record, in a loop, of shape (n, n_rows, n_basis + 1)."""
     g, gate, f = naive_scores(seen, weights)
     found = []
     for n in range(len(seen)):
@@ -137,7 +137,7 @@ RECORDS = st.integers(0, 2**32 - 1)
 def test_a_record_adds_exactly_its_own_clipped_gradient_wherever_it_stands(
     projection, seed, size, clip
 ):
-    """Whole sums agree to the last bit for every order, and differ by that record's own alone."""
+    """Sums agree to the last bit in every order, and differ only by that record's gradient."""
     features, labels, basis, weights = problem(projection, n=40, seed=seed, image=seed % 2 == 0)
     sums = GradientSums(features, labels, SHAPE, basis, clip=clip, lattice_bits=BITS)
     rng = np.random.default_rng(seed)

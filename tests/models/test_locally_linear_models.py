@@ -19,7 +19,7 @@ TABLE = Schema(
 
 
 def pictures(n=600, seed=0):
-    """Noisy 4 x 4 pictures of a bar or a column, in random places."""
+    """Simulate noisy 4 x 4 pictures of a bar or a column in random places."""
     rng = np.random.default_rng(seed)
     X = rng.uniform(0, 60, (n, 4, 4))
     column, place = rng.random(n) < 0.5, rng.integers(0, 4, n)
@@ -43,7 +43,7 @@ def private(**settings):
 
 @pytest.mark.parametrize("projection", ["auto", "none", "shared", "per_filter"])
 def test_filters_learn_what_no_single_filter_can(projection):
-    """A bar or a column anywhere: the classes have one mean, so one filter each is guessing."""
+    """Bars and columns are anywhere, so the classes have equal means: one filter must guess."""
     X, y = pictures()
     model = LocallyLinearClassifier(
         schema=GRID, grid_shape=(4, 4), projection=projection, n_basis=15,

@@ -1,4 +1,4 @@
-"""Projections, samples and the noise that Adam carries, each by itself."""
+"""Projections, samples and the noise carried by Adam, each on its own."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_everybody_is_in_every_sample_at_probability_one_and_the_empty_table_has
 
 
 def test_people_come_independently_and_as_often_as_stated():
-    """500 * 200 coins: means within 6 standard deviations of their binomial ones."""
+    """Means of 500 * 200 coins are within 6 standard deviations of their expectations."""
     n, n_steps, q = 200, 500, 0.3
     taken = np.zeros((n_steps, n))
     for t, rows in enumerate(sampler(range(n), q).samples(n_steps)):
@@ -87,7 +87,7 @@ def test_people_come_independently_and_as_often_as_stated():
 
 
 def test_secret_samples_have_the_stated_size_too():
-    """100,000 coins: their share within 6 standard deviations of a binomial one."""
+    """The proportion among 100,000 coins is within 6 standard deviations."""
     n, q = 100_000, representable(0.3)
     (rows,) = PoissonSampler(np.arange(n, dtype=np.int32), q, secret_coins()).samples(1)
     assert abs(len(rows) / n - q) < 6 * np.sqrt(q * (1 - q) / n)
@@ -111,7 +111,7 @@ def test_rows_of_a_person_are_taken_together():
 
 
 def brute_force_variance(gains, momentum, noise_std, reset_every=None):
-    """Sum over past gradients of their squared reach into the weights."""
+    """Return the sum of squared influences of past gradients on the weights."""
     n = len(gains)
     total = np.zeros_like(gains[0])
     for s in range(n):
@@ -147,9 +147,9 @@ def test_adam_is_the_published_one_where_the_noise_is_small():
 
 
 def test_noise_alone_spreads_weights_as_predicted():
-    """2,000 walks of 400 steps: their variance is known to a share of sqrt(2 / 2,000) = 0.03.
+    """The variance of 2,000 walks of 400 steps has a relative error of sqrt(2 / 2000) = 0.03.
 
-    Where the first gradients are large by chance, so are the second moments: steps are a little
+    If the first gradients happen to be large, so are the second moments: steps are then a little
     shorter than independent ones would be.
     """
     rng = np.random.default_rng(2)
@@ -171,6 +171,6 @@ def test_rates_fall_to_zero_or_by_a_fifth():
     ("epsilon", "multiplier"), [(0.5, 3.019), (1.0, 1.712), (2.0, 1.084), (4.0, 0.790)]
 )
 def test_images_need_the_published_noise_or_a_hundredth_less(epsilon, multiplier):
-    """60,000 records in samples of 500 on average, 2,400 steps, delta 1e-5."""
+    """There are 60,000 records, samples of 500 on average, 2,400 steps, and delta is 1e-5."""
     found = subsampled_noise_multiplier(epsilon, 1e-5, 2400, 500 / 60_000)
     assert 0.985 * multiplier < found < multiplier + 1e-3

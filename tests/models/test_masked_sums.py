@@ -1,4 +1,4 @@
-"""Sums over parties may be masked as in secure aggregation: the model stays that of the whole."""
+"""Sums over parties may be masked as in secure aggregation: the model stays the same."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ N_PARTIES = 10
 
 
 def masks(n_parties, shape, rng):
-    """One mask per party, uniform on 64 bits; all together are 0 modulo 2**64."""
+    """Draw one mask per party, uniform on 64 bits; they add up to 0 modulo 2**64."""
     drawn = rng.integers(0, 1 << 64, (n_parties - 1, *shape), dtype=np.uint64)
     last = np.uint64(0) - drawn.sum(axis=0, dtype=np.uint64)
     return [*drawn.view(np.int64), last.view(np.int64)]
 
 
 class Server:
-    """Adds up what parties send, and keeps it."""
+    """Adds up what parties send, and remembers it."""
 
     def __init__(self, rng, *, forgets=False):
         self.rng, self.seen, self.forgets = rng, [], forgets

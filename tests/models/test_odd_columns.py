@@ -1,4 +1,4 @@
-"""Columns of types that pandas and numpy only half support: no cell of theirs is heard of."""
+"""Columns of types that pandas and numpy only half support: no cell is revealed."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ MADE = {
 
 
 def _scaled(day, unit):
-    """Days as times; beyond 64 bits the largest there are."""
+    """Convert days to times, capped at 64 bits."""
     return None if day is None else max(-(2**63) + 1, min(2**63 - 1, day * PER_DAY[unit]))
 
 

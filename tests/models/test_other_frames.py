@@ -151,7 +151,7 @@ def test_dates_and_categories_are_matched_on_their_text():
 
 
 def test_a_query_needs_the_name_of_its_target():
-    """A target in memory might have its rows in another order than the query."""
+    """A target in memory might be in another order than the query."""
     X, y = rows()
     ledger = PrivacyLedger("people", cap_epsilon=2)
     model = DPExplainableBoostingClassifier(epsilon=1, schema=SCHEMA, ledger=ledger)

@@ -1,4 +1,4 @@
-"""Pair terms of tables in parts and in threads: the model of the table in memory."""
+"""Pair terms of chunked tables and of threads equal those of the table in memory."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def make_grid(seed=0, ordered=(True, True), n_groups=5):
 
 
 def make_large_grid(seed):
-    """A grid so large that groups are joined for the prior."""
+    """Make a grid so large that groups are merged for the prior."""
     rng = np.random.default_rng(seed)
     sides = []
     for k, n_groups in enumerate((24, 13)):
@@ -93,7 +93,7 @@ def test_the_likely_prior_has_the_largest_likelihood_of_all(seed):
 
 @pytest.mark.parametrize("size", [1e-30, 1.0, 1e15, 1e30])
 def test_any_released_numbers_give_finite_scores(size):
-    """A release may be anything, and a fit that failed on it would say something about it."""
+    """A release may be anything, and a fit that failed on it would reveal something."""
     grid = make_grid(3)
     rng = np.random.default_rng(0)
     sums = size * rng.normal(0, 1, grid.n_cells)

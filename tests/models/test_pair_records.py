@@ -1,4 +1,4 @@
-"""Cells of pairs: columns that records keep, against naive numpy."""
+"""Cells of pairs: stored columns, compared with naive numpy."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def naive_cells(records, crossing):
 
 
 def ways_to_hold(records, n_parts):
-    """The same records in one block, in parts, and in threads."""
+    """Hold the same records in one block, in chunks, and in threads."""
     ends = np.linspace(0, len(records), n_parts + 1).astype(int)
     rows = list(pairwise(ends))
     yield records.rows(0, len(records)), None

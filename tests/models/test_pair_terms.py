@@ -40,7 +40,7 @@ def make(kind="numbers", **settings):
 
 
 def make_data(n=4000, seed=0, kind="numbers"):
-    """Age and dose act only together; there are missing and unknown cells."""
+    """Make data in which age and dose only interact, with missing and unknown cells."""
     rng = np.random.default_rng(seed)
     X = pd.DataFrame(
         {
@@ -217,7 +217,7 @@ def test_pairs_find_an_effect_that_curves_cannot_show(fitted):
 
 
 def test_rows_and_columns_of_a_pair_have_mean_zero(fitted):
-    """What depends on one feature alone belongs to its curve."""
+    """What depends on a single feature belongs to its curve."""
     for pair in fitted[0]._terms.pairs:
         weight = pair.counts.sum(axis=1), pair.counts.sum(axis=0)
         size = np.abs(pair.scores).max()

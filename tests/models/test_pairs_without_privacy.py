@@ -40,7 +40,7 @@ def make(kind="numbers", **settings):
 
 
 def make_data(n=3000, seed=0, kind="numbers"):
-    """Age and dose act together; ward acts alone; there are missing and unknown cells."""
+    """Make data in which age and dose interact and ward acts alone, with missing cells."""
     rng = np.random.default_rng(seed)
     X = pd.DataFrame(
         {
@@ -92,7 +92,7 @@ def test_pairs_are_marked_not_private_and_have_no_noise(fitted, tmp_path):
 
 
 def test_rows_and_columns_of_a_pair_have_mean_zero_over_the_records(fitted):
-    """What depends on one feature alone belongs to its curve."""
+    """What depends on a single feature belongs to its curve."""
     for pair in fitted[0]._terms.pairs:
         size = np.abs(pair.scores).max() * pair.counts.sum()
         used = pair.scores.any(axis=1), pair.scores.any(axis=0)

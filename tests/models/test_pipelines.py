@@ -42,7 +42,7 @@ def rows(n=300):
 
 
 def pipeline(schema, names=True, **settings):
-    """Steps that learn nothing from the records, and a private model."""
+    """Make a pipeline of steps that learn nothing from records, and a private model."""
     young = FunctionTransformer(lambda X: X.clip(17, 65), feature_names_out="one-to-one")
     steps = ColumnTransformer(
         [("young", young, ["age"]), ("same", "passthrough", ["job"])],

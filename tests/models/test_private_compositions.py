@@ -14,7 +14,7 @@ COMPOSITIONS = ("joint", "gdp", "classic", "pld", "rdp", "moments")
 
 
 def offered(name):
-    """Settings that a model has, each crossed with each, in the model's own words."""
+    """Return all combinations of a model's settings, by its own names."""
     presets = [{"preset": preset} for preset in PRESETS] if accepts(name, "preset") else [{}]
     compositions = [{}]
     if accepts(name, "composition"):

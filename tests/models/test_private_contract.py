@@ -29,7 +29,7 @@ from private_models import PRIVATE, by_model, every_model, is_regression
 
 @functools.cache
 def fitted(name):
-    """A model with nothing but a schema, fitted once for all tests that only look at it."""
+    """Fit a model with only a schema, once for all tests that only read it."""
     return make(name).fit(*make_data(name))
 
 
@@ -200,7 +200,7 @@ def test_no_attribute_of_a_fitted_model_tells_the_number_of_records(name):
 
 @pytest.mark.parametrize("name", by_model(n for n in PRIVATE if accepts(n, "bin_budget_frac")))
 def test_at_most_the_stated_rows_of_a_person_are_used(name):
-    """Of models that release a number that counts rows."""
+    """Only for models that release a count of rows."""
     X, y = make_data(name, 600)
     one_person = make(name, epsilon=8.0, max_rows_per_person=2)
     people = np.where(np.arange(600) < 500, "same", [str(i) for i in range(600)])

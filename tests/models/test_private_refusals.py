@@ -73,7 +73,7 @@ BAD_PARAMETERS = {
 
 
 def crossed(cases):
-    """Each model with the cases whose settings it has."""
+    """Pair each model with the cases whose settings it has."""
     return [
         pytest.param(name, settings, id=f"{name}-{case}", marks=marks_of(name))
         for name in PRIVATE

@@ -1,4 +1,4 @@
-"""Private tree ensembles: kernels, explanations, sensitivities, and mistakes replays notice."""
+"""Private tree ensembles: kernels, explanations, sensitivities and planted mistakes."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def made_up_trees(n_trees=2, depth=3, seed=0):
 
 
 def walked(cells, splits, candidates):
-    """Leaf of one record, by walking down."""
+    """Find the leaf of one record by walking down."""
     depth, place = int(math.log2(len(splits) + 1)), 0
     for level in range(depth):
         split = splits[2**level - 1 + place]
@@ -114,7 +114,7 @@ def test_sums_per_node_and_leaf_equal_naive_ones():
 @pytest.mark.full
 @pytest.mark.parametrize("seed", range(4))
 def test_shapley_values_equal_those_of_all_orders_of_the_features(seed):
-    """Independent features: unknown ones are averaged over every combination of bins."""
+    """Features are independent: unknown ones are averaged over every combination of bins."""
     bins, candidates, trees, cells = made_up_trees(seed=seed)
     rng = np.random.default_rng(seed)
     spread = [rng.dirichlet(np.ones(b.n_bins)) for b in bins]
@@ -140,7 +140,7 @@ def test_shapley_values_equal_those_of_all_orders_of_the_features(seed):
 
 
 def passing(splits, leaf, candidates, k, n_values):
-    """Values of feature k that go the way to a leaf, by walking up."""
+    """Find the values of feature k that lead to a leaf, by walking up."""
     found, node = set(range(n_values)), len(splits) + leaf
     while node:
         right, node = node % 2 == 0, (node - 1) // 2
@@ -241,7 +241,7 @@ def test_a_coarse_grid_has_so_many_cuts(model):
 
 
 def test_the_twin_of_dpboost_puts_all_records_into_every_tree_and_filters_none():
-    """The residuals of boosting by hand, where every tree is one leaf: both sides are the same."""
+    """With one-leaf trees, the residuals of boosting can be computed by hand."""
     target = Range(0, 10)
     X = pd.DataFrame({"age": [50.0] * 20, "income": [1.0] * 20, "job": ["nurse"] * 20})
     y = pd.Series([10.0] + [0.0] * 19)  # far beyond the others: filtered in private fits
@@ -334,7 +334,7 @@ def test_a_record_changes_gains_and_leaves_within_the_lemmas():
 
 
 def extreme(model, n=6):
-    """Equal records with the largest gradient, the last of which goes."""
+    """Make equal records with the largest gradient, the last of which is removed."""
     target = MODELS[model]
     end = target.high if isinstance(target, Range) else target.labels[1]
     X = pd.DataFrame({"age": [100.0] * n, "income": [1e6] * n, "job": ["smith"] * n})
@@ -373,7 +373,7 @@ def test_leaves_with_the_noise_of_a_third_of_their_sensitivity_are_noticed(monke
 
 
 def test_geometric_clipping_bounds_what_a_late_tree_releases():
-    """Tree 19 at a rate of 0.3: values within 0.7^19 = 0.0011, noise for twice that."""
+    """Tree 19 at a rate of 0.3 has values within 0.7^19 = 0.0011, and noise for twice that."""
     X, y = make_data(Range(0, 10), 300)
     estimator = make(DPBoostRegressor, n_trees=20, trees_per_ensemble=20, learning_rate=0.3)
     _, transcript = record(estimator, X, y)
@@ -389,7 +389,7 @@ def test_geometric_clipping_bounds_what_a_late_tree_releases():
 
 def test_records_that_are_in_every_tree_of_an_ensemble_are_noticed(monkeypatch):
     class Everywhere(np.ndarray):
-        """Equal to every number."""
+        """Object equal to every number."""
 
         def __eq__(self, other):
             return np.ones(self.shape, dtype=bool)
@@ -404,7 +404,7 @@ def test_records_that_are_in_every_tree_of_an_ensemble_are_noticed(monkeypatch):
 
 
 def test_a_criterion_with_the_sensitivity_of_another_is_noticed(monkeypatch):
-    """Records of both classes in one node: Gini moves by up to 4, the stated 0.1 is too little."""
+    """With both classes in one node, Gini changes by up to 4, so a stated 0.1 is too small."""
     from dpexplain.models.boosted_trees import boosted_trees as boosted
 
     monkeypatch.setattr(boosted, "criterion_sensitivity", lambda *a: 0.1)

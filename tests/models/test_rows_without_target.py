@@ -1,4 +1,4 @@
-"""A row whose target says nothing is left out by itself: a fit is that of the table without it."""
+"""A row without a usable target is left out: the fit equals that without the row."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def quick(name, **settings):
 
 
 def with_more(X, y, places, cells):
-    """Put copies of the first row, with other targets, before the rows of these places."""
+    """Insert copies of the first row, with other targets, before the given rows."""
     rows, answers = list(range(len(X))), list(y)
     for place, cell in zip(places, cells, strict=True):
         rows.insert(place, 0)
@@ -68,7 +68,7 @@ def test_a_table_without_any_target_is_an_empty_one(name):
 
 @every_model
 def test_a_row_without_a_target_takes_no_place_of_its_person(name):
-    """Of two rows with and two without a target, those with one are always used."""
+    """Of two rows with and two without a target, the former are always used."""
     X, y = records_for(name, 30)
     people = np.repeat(np.arange(15), 2)
     estimator = quick(name, max_rows_per_person=2)

@@ -1,4 +1,4 @@
-"""How far a short fit falls short is estimated from what it released."""
+"""How much a short fit shrinks curves is estimated from its releases."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def fitted(**settings):
 
 
 def shortfall(term):
-    """Factor that would bring the curve nearest to the truth."""
+    """Return the factor that would bring the curve closest to the truth."""
     n = term.n_value_bins
     middle = (term.bin_edges[1:] + term.bin_edges[:-1]) / 2
     truth, curve, weights = 2.0 * (middle - 0.5), term.contribution[:n], term.weights[:n]
@@ -54,7 +54,7 @@ def test_long_fit_is_known_to_reach_its_curve():
 
 
 def told(left_std: float, missing: float):
-    """Factor for a curve that sums say lacks a share of itself, with noise of some size."""
+    """Return the estimated factor for a curve that lacks a given proportion of itself."""
     curve = np.array([[-1.0], [0.0], [2.0]])
     mass, bins = np.array([30.0, 40.0, 15.0]), np.tril(np.ones((3, 3)))
     left = bins @ (mass[:, None] * missing * curve)

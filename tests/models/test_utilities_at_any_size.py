@@ -1,4 +1,4 @@
-"""Utilities and leaf values of trees change within their stated bounds, however many records."""
+"""Utilities and leaf values of trees change within stated bounds at any sample size."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ SIZES = [1, 3, 100, 10**6, 2**28, 2**29, 2**31, 10**10, 10**12]
 
 
 def spread(change):
-    """How far apart utilities of one node change."""
+    """Return the range of changes in the utilities of one node."""
     return int((change.max(axis=1) - change.min(axis=1)).max())
 
 
 def node_sums(rng, size, n_values, scale, shares):
-    """Sums of made-up nodes: shape (n_nodes, n_bins, 2), and their numbers of records."""
+    """Simulate sums of nodes, of shape (n_nodes, n_bins, 2), and their record counts."""
     people = rng.integers(0, size, (n_values, CANDIDATES.n_bins), endpoint=True)
     people[: n_values // 4] = rng.choice([0, 1, size], (n_values // 4, CANDIDATES.n_bins))
     share = rng.choice(shares, people.shape)
@@ -122,7 +122,7 @@ def test_criteria_of_sums_that_are_not_cut_off_change_by_more(criterion, monkeyp
 
 
 def test_every_table_of_a_few_records_keeps_the_bound_of_fewer():
-    """All nodes of up to 12 records of both classes, with a public number of 1 to 5."""
+    """Covers all nodes with up to 12 records of both classes and a public number of 1 to 5."""
     steps = boosted.WEIGHT_STEPS
     p, q = (x.ravel() for x in np.meshgrid(np.arange(13), np.arange(13)))
     sums = np.zeros((len(p), CANDIDATES.n_bins, 2), dtype=np.int64)

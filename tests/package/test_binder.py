@@ -87,7 +87,7 @@ def test_start_hands_over_to_the_command_with_few_threads(binder):
 
 @pytest.fixture(scope="module")
 def dockerfile(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """What repo2docker would build from the repository."""
+    """Return the Dockerfile that repo2docker would build from the repository."""
     folder = tmp_path_factory.mktemp("clone")
     shutil.copytree(repository / "binder", folder / "binder")
     shutil.copy(repository / "pyproject.toml", folder)

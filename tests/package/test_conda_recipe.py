@@ -29,7 +29,7 @@ def project() -> dict[str, Any]:
 
 
 def needed(requirements: list[str]) -> dict[str, str]:
-    """Map each package, but for Python, to its versions."""
+    """Map each package, except Python, to its versions."""
     found = [Requirement(text) for text in requirements if not text.startswith("python ")]
     return {NAMES.get(each.name, each.name): str(each.specifier) for each in found}
 

@@ -1,4 +1,4 @@
-"""CONTRIBUTING.md names the commands, files and rooms that there are."""
+"""CONTRIBUTING.md names existing commands, files and packages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def commands():
 
 
 def paths():
-    """Names in code font that have a folder or the ending of a file, without placeholders."""
+    """Return names in code font that look like paths, without placeholders."""
     found = set(re.findall(r"`([\w./-]+)`", PAGE))
     files = {name for name in found if re.search(r"\.(py|js|css|md|toml|ts)$", name)}
     folders = {name for name in found if "/" in name and not name.startswith(".")}
@@ -28,7 +28,7 @@ def paths():
 
 
 def rooms(folder):
-    """Packages in a folder, and in those of their models and explanations."""
+    """Return the packages in a folder, including those of models and explanations."""
     for path in sorted(folder.iterdir()):
         if (path / "__init__.py").exists():
             yield path

@@ -1,4 +1,4 @@
-"""Everything public is described: what goes in, what comes out, in numpydoc's form."""
+"""Everything public is documented in numpydoc format: inputs, outputs and examples."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ SELF_EVIDENT = {f'Parameter "{name}" has no description' for name in ("X", "y")}
 
 
 def without_an_example() -> list[str]:
-    """Names of public classes and functions whose docstring shows no call, or one not run."""
+    """Return public names whose docstring has no example call, or one that is not run."""
     packages = {part: importlib.import_module(part) for part in described_parts()}
     objects = {
         f"{part}.{name}": getattr(package, name)
@@ -55,7 +55,7 @@ def without_an_example() -> list[str]:
 
 
 def public_objects() -> dict[str, str]:
-    """Map the place where each public class, function and method is defined to its kind."""
+    """Map the location of each public class, function and method to its kind."""
     found = {}
     for part in PARTS:
         package = importlib.import_module(part)

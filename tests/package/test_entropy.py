@@ -1,4 +1,4 @@
-"""Runs that repeat do so by patches from outside, and tests of secrecy are left out of them."""
+"""Runs repeat because of patches from outside; tests of secrecy are excluded."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_another_word_is_refused(monkeypatch):
 
 @pytest.mark.parametrize("scope", ["module", "session"])
 def test_what_several_tests_share_has_a_stream_of_its_own(named, scope):
-    """Which of the tests comes first, and so sets it up, differs from run to run."""
+    """Which test comes first, and so sets it up, varies between runs."""
     runs = []
     for test in ("first", "second"):
         named.begin(test)

@@ -1,6 +1,6 @@
 """Every example of a page runs: doctests by ``make doctest``, and all other Python code here.
 
-Such code names a model, a table or a file of the reader. It gets those of a made-up study.
+Such code names the reader's model, table or files. Here, these belong to a simulated study.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def study(folder: Path) -> dict[str, Any]:
-    """Names and files that pages speak of: a table, its schema, its ledger and its models."""
+    """Make the names and files that pages use: a table, its schema, ledger and models."""
     import dask.dataframe
     import duckdb
     import polars
@@ -121,7 +121,7 @@ def study(folder: Path) -> dict[str, Any]:
 
 @pytest.fixture
 def mlflow(folder: Path, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
-    """What the page uses of MLflow, which is no dependency: files that exist, and a text."""
+    """Replace what the page uses of MLflow, which is not a dependency."""
 
     def log_artifact(name: str) -> None:
         assert (folder / name).is_file()

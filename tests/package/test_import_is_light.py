@@ -1,4 +1,4 @@
-"""Importing a part loads what the part needs, and no more."""
+"""Importing a module loads only what it needs."""
 
 from __future__ import annotations
 

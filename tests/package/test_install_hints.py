@@ -1,4 +1,4 @@
-"""A missing package is named with the command that fits how this copy was installed."""
+"""A missing package is named with the command that suits this installation."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ print(*told)
 
 
 def of_recipe(repository: Path) -> tuple[list[str], str]:
-    """Commands of the recipe, and the code of its notebook."""
+    """Return the commands of the recipe, and the code of its notebook."""
     page = (repository / "docs" / "howto" / "without_python.md").read_text(encoding="utf-8")
     recipe = page.partition("**JupyterLite**")[2]
     commands = re.search(r"```sh\n(.*?)```", recipe, re.DOTALL)
@@ -57,7 +57,7 @@ def of_recipe(repository: Path) -> tuple[list[str], str]:
 
 
 def closure(names: list[str]) -> set[str]:
-    """Packages that come with these, by their normal names."""
+    """Return the packages installed with these, by normalized names."""
     found: set[str] = set()
     waiting = list(names)
     while waiting:

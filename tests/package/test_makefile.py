@@ -1,4 +1,4 @@
-"""`make` lists its commands, and says what is missing before it starts."""
+"""`make` lists its commands, and reports what is missing before it starts."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_every_command_is_complete(repository):
 
 
 def parts_of(repository: Path, command: str) -> set[str]:
-    """Parts that a command runs, each of them a command of its own."""
+    """Return the parts that a command runs, each of them a command."""
     plan = make(repository, "--dry-run", command).stdout.replace("\\\n", " ")
     (line,) = [line for line in plan.splitlines() if "parts.py" in line]
     words = re.split(" --(at-once|limit) ", line.split("parts.py")[1])[0].split()
@@ -116,7 +116,7 @@ def test_old_python_is_said_clearly(repository, tmp_path):
 
 
 def test_missing_browser_fails_continuous_integration_only(repository, tmp_path):
-    """The recipe of `make browser` with a stand-in for the search that finds no browser."""
+    """Runs the recipe of `make browser` with a search that finds no browser."""
     stand_in = tmp_path / "venv" / "bin" / "python"
     stand_in.parent.mkdir(parents=True)
     stand_in.write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")

@@ -35,7 +35,7 @@ def environment(built: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[s
 def followed(
     environment: dict[str, str], repository: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Path:
-    """An empty folder, the two tables in it, and then every command of the how-to."""
+    """Write the two tables into an empty folder, then run every command of the how-to."""
     folder = tmp_path_factory.mktemp("empty")
     write_tables(folder)
     page = (repository / "docs" / "howto" / "command_line.md").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Notebooks keep checked outputs and release-safe pictures alone, and their checks can fail."""
+"""Notebooks keep only checked outputs and releasable pictures, and their checks can fail."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_checked_cells_keep_outputs_and_others_at_most_pictures_that_all_may_see
 
 
 def check_pictures(cell):
-    """Pictures are small and described; a dashboard shows private fits and states their promise."""
+    """Check that pictures are small, described, private, and state their guarantee."""
     words = cell["metadata"]["mystnb"]["image"]["alt"]
     *figures, last = (output["data"] for output in cell["outputs"])
     if set(last) == {"text/html"}:
@@ -70,7 +70,7 @@ def test_a_preview_of_a_notebook_shows_its_pictures(path):
 
 
 def ran(source):
-    """A notebook with the static output of a view, as a run leaves it."""
+    """Make a notebook with the static output of a view, as after a run."""
     still, sizes = Explorer(source)._still_bundle()
     outputs = [
         nbformat.v4.new_output("display_data", data=data, metadata=metadata)

@@ -1,4 +1,4 @@
-"""The commands for all tests run every part, whatever fails, and sum up how each went."""
+"""The commands for all tests run every part, whatever fails, and summarize them."""
 
 from __future__ import annotations
 

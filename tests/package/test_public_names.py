@@ -1,4 +1,4 @@
-"""The public names are there, typed as they load, and a wrong one is answered."""
+"""The public names exist and have types; a wrong name gets a helpful error."""
 
 from __future__ import annotations
 

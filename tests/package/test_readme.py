@@ -1,4 +1,4 @@
-"""The README is short, and its ten lines run with nothing but the extra that it names."""
+"""The README is short, and its code runs with only the extra that it names."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_the_readme_names_the_two_first_commands(readme):
 
 
 def missing_after_installing_widgets(repository: Path) -> set[str]:
-    """Import names of what the other extras would install."""
+    """Return the import names of what the other extras would install."""
     with open(repository / "pyproject.toml", "rb") as file:
         project = tomllib.load(file)["project"]
     extras = project["optional-dependencies"]

@@ -1,4 +1,4 @@
-"""Models, views and explanation kinds that somebody adds are found after few files are touched."""
+"""New models, views and kinds of explanations work after touching only a few files."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ assert view.export_html("page.html").exists()
 
 @pytest.fixture
 def copy(tmp_path):
-    """A copy of the packages."""
+    """Copy the packages."""
     for package in ("dpexplain", "widgets/dpexplain_widgets"):
         ignored = shutil.ignore_patterns("__pycache__")
         shutil.copytree(ROOT / package, tmp_path / package, ignore=ignored)
@@ -171,7 +171,7 @@ def copy(tmp_path):
 
 
 def touched(copy):
-    """Files that were there and differ now."""
+    """Return existing files that have changed."""
     found = []
     for path in copy.rglob("*"):
         original = ROOT / path.relative_to(copy)
@@ -192,7 +192,7 @@ def insert(path, before, line):
 
 
 def run(program, copy):
-    """Run a program on the copy; its error is that of the test."""
+    """Run a program on the copy; an error fails the test."""
     done = subprocess.run(
         [sys.executable, "-B", "-c", program],
         cwd=copy,
@@ -264,7 +264,7 @@ def test_a_kind_that_does_not_say_whether_it_may_be_released_cannot_be_made():
 
 
 def test_every_kind_that_can_be_saved_and_shown_is_a_display():
-    """The others explain no model."""
+    """The others do not explain models."""
     from dpexplain.explain.display import Display
     from dpexplain.io.kinds import _KINDS
 

@@ -1,4 +1,4 @@
-"""Files that a host of the repository reads parse, and name commands and files that exist."""
+"""Files read by a repository host can be parsed, and name existing commands and files."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def steps(path: Path) -> list[dict[str, Any]]:
 
 
 def targets(commands: list[str]) -> set[str]:
-    """What `make` is asked to make in lines of shell, without its variables."""
+    """Return the targets of `make` in lines of shell, without its variables."""
     found = set()
     for line in "\n".join(commands).splitlines():
         words = shlex.split(line)
@@ -54,7 +54,7 @@ def test_file_parses_to_a_mapping(path):
 
 
 def faults(schema: str, paths: list[Path]) -> str:
-    """What contradicts a schema, or nothing."""
+    """Return what contradicts a schema, if anything."""
     arguments = ["--builtin-schema", f"vendor.{schema}", *map(str, paths)]
     result = CliRunner().invoke(check_jsonschema, arguments)
     return "" if result.exit_code == 0 else result.output

@@ -1,4 +1,4 @@
-"""No file of the repository names a machine: no package registry, no folder of somebody's own."""
+"""No file of the repository names a package registry or anybody's own folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The shape of the house: few files per room, one meaning per name, imports in one direction.
+"""Structure: few files per folder, one meaning per name, imports in one direction.
 
 ``make unit PYTEST_ARGS="-s -k test_structure"`` prints the numbers.
 """

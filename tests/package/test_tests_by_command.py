@@ -1,4 +1,4 @@
-"""Each test runs in `make test-all`, and `make test` runs a part of them from every area."""
+"""Each test runs in `make test-all`; `make test` runs some from every area."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ ALL_WAIT = {"attacks", "hardening"}
 
 
 def expression(repository, command, **environment):
-    """Marks that a command of make selects tests by."""
+    """Return the marks by which a command of make selects tests."""
     plan = make(repository, "--dry-run", command, **environment)
     return re.search(r'-m "([^"]+)"', plan.stdout)[1]
 
 
 def collected(repository):
-    """Whether each test waits for the full command, by name, as pytest finds them."""
+    """Map each test that pytest finds to whether it is left to the full command."""
     command = "import json, tests_by_command as t; print(json.dumps(t.collected()))"
     result = subprocess.run(
         [sys.executable, "-c", command], cwd=repository / "tests/support",

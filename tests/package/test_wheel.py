@@ -1,4 +1,4 @@
-"""What is built from the repository holds both packages whole, and nothing else."""
+"""Archives built from the repository contain both packages completely, and nothing else."""
 
 from __future__ import annotations
 

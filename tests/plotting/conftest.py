@@ -1,4 +1,4 @@
-"""Figures are drawn without a screen, in the default style, and never shown."""
+"""Figures are drawn without a display, in the default style, and never shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The estimate of the effect is a layer of its own, and figures warn where it does not hold."""
+"""The estimate of the effect is a layer of its own; figures warn if it may not hold."""
 
 from __future__ import annotations
 

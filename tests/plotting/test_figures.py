@@ -70,7 +70,7 @@ NOT_PRIVATE = {
 
 
 def words_in(ax):
-    """All text of the axes and its insets, after drawing."""
+    """Return all text of the axes and its insets, after drawing."""
     ax.figure.canvas.draw()
     texts = ax.findobj(matplotlib.text.Text)
     return "\n".join(text.get_text() for text in texts if text.get_visible())
@@ -325,7 +325,7 @@ def test_guarantee_in_words_names_the_unit_of_privacy():
 
 
 def hatched_cells(ax):
-    """Lower left corners of the hatched cells, as (row, column)."""
+    """Return the lower left corners of the hatched cells, as (row, column)."""
     (marks,) = (each for each in ax.collections if each.get_gid() == "may-be-noise")
     corners = [path.vertices.min(axis=0) for path in marks.get_paths()]
     return sorted((round(y + 0.5), round(x + 0.5)) for x, y in corners)

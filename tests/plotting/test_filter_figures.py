@@ -1,4 +1,4 @@
-"""Figures of locally linear models: one scale, noise in sight, honest about what they show."""
+"""Figures of locally linear models: one scale, visible noise, honest labels."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def first(panels):
 
 
 def words_of(panels):
-    """All text of a figure, after drawing."""
+    """Return all text of a figure, after drawing."""
     figure = first(panels).figure
     figure.canvas.draw()
     texts = figure.findobj(matplotlib.text.Text)

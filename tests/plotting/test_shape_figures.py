@@ -1,4 +1,4 @@
-"""Shapes: nothing outside the picture, no labels on top of each other, noise where it is."""
+"""Shape figures: nothing is cut off, no labels overlap, and noise is where it belongs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ number = st.floats(-1e4, 1e4).map(lambda value: round(value, 6))
 
 @st.composite
 def drawable(draw):
-    """Draw a shape function with numbers as they occur."""
+    """Draw a shape function with realistic numbers."""
     edges = sorted(draw(st.lists(number, min_size=2, max_size=12, unique=True)))
     size = len(edges)
     column = st.lists(number, min_size=size, max_size=size)

@@ -1,4 +1,4 @@
-"""Files that declare the type of their target: a mismatch is said before a fit."""
+"""Files that declare the type of their target: a mismatch is reported before a fit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A line of a text file is read by itself: no other line, and no chunk, has a say in it."""
+"""A line of a text file is read on its own, whatever other lines or chunks there are."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ LINES = st.lists(st.sampled_from(SCRAPS), max_size=9).map(b"".join)
     ids=lambda size: f"blocks of {size}",
 )
 def small(request, monkeypatch):
-    """Chunks end inside lines, characters and ends of lines."""
+    """Make chunks that end inside lines, characters and line endings."""
     monkeypatch.setattr(lines, "_BLOCK", request.param)
     monkeypatch.setattr(line_format, "LONGEST_LINE", 60)
 
@@ -52,7 +52,7 @@ def head(form, n_cells):
 
 
 def read(path, form, n_cells, body):
-    """Rows of a file of these lines, as lists of cells; a warning is an error."""
+    """Read a file of these lines into lists of cells; a warning is an error."""
     path.write_bytes(b"\n".join([head(form, n_cells), *body]) + b"\n")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -159,7 +159,7 @@ def test_a_line_that_comes_goes_or_is_damaged_leaves_the_others_as_they_were(
 @example(line=b'"a"""', form=FORMS[0])
 @example(line=b' "a,b"', form=FORMS[0])
 def test_a_line_is_read_as_the_strict_reader_of_python_reads_it(line, form):
-    """Another implementation, on one line at a time; of bytes 0 and 13 it has other ideas."""
+    """Another implementation reads each line on its own; it treats bytes 0 and 13 differently."""
     cells = cells_of_line(line, form)
     try:
         text = line.decode(form.encoding)

@@ -1,4 +1,4 @@
-"""The modules of the front end become one text, and keep the rules for strings and styles."""
+"""The front end's modules are bundled into one, and follow rules for strings and styles."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ENTRIES = (
 
 @pytest.fixture
 def modules(tmp_path, monkeypatch):
-    """A folder of modules that a test fills itself."""
+    """Return a folder of modules that a test fills itself."""
     monkeypatch.setattr(bundling, "STATIC", tmp_path)
     bundling.bundle.cache_clear()
     yield tmp_path

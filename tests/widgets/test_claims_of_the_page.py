@@ -1,4 +1,4 @@
-"""A page states the claims of Python: the same numbers, states and sentences."""
+"""A page states the same claims as Python: equal numbers, states and sentences."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SCRIPT = Path(__file__).parent / "modules" / "claim_cases.mjs"
 
 
 def on_the_page(payload, cases):
-    """What a page says about a payload: each case is a term, a stop and a question."""
+    """Return what a page states about a payload; a case is a term, a stop and a question."""
     asked = json.dumps({"payload": payload, "cases": cases})
     result = subprocess.run(
         [NODE, SCRIPT], input=asked, capture_output=True, text=True, check=False
@@ -67,14 +67,14 @@ QUESTIONS = [
 
 
 def asked_of_python(bins):
-    """What Python is given: bins, and whether they are about an extreme."""
+    """Return the input for Python: bins, and whether they are about an extreme."""
     if bins and bins[0] in ("highest", "lowest"):
         return (bins[1],), {"extreme": bins[0]}
     return bins, {}
 
 
 def asked_in_the_page(bins, term=None):
-    """The question of the page for the bins that Python is given."""
+    """Return the page's question for the bins given to Python."""
     if not bins:
         return {"kind": "rank", "bins": []}
     if bins[0] in ("highest", "lowest"):
@@ -98,7 +98,7 @@ def shown_numbers(each):
 
 
 def check_same(found, strip):
-    """The page and Python say the same to the last letter, and compute the same to 1e-9."""
+    """Check that page and Python give the same words, and equal numbers to 1e-9."""
     assert [each["state"] for each in found["strip"]] == list(strip.states)
     for each, python in zip(found["strip"], strip.claims, strict=True):
         if python is None:
@@ -197,7 +197,7 @@ def test_claims_about_pairs_are_those_of_python(epsilon):
 
 
 def drawn_explanation(n_bins, effect, seed):
-    """An explanation of one curve with any joint errors, and of another term."""
+    """Draw an explanation of one curve with any joint errors, and of another term."""
     rng = np.random.default_rng(seed)
     factor = rng.normal(size=(n_bins + 1, rng.integers(1, 6))) + rng.normal()
     noise = NoiseModel((n_bins,), factor, rng.uniform(0, 1, n_bins + 1))

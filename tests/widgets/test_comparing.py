@@ -1,4 +1,4 @@
-"""What is compared with what, how far apart it is, and in which order terms stand."""
+"""What is compared with what, how far apart they are, and the order of terms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page tabulates the decisions of Python, to 1e-9."""
+"""The page tabulates the same decisions as Python, to 1e-9."""
 
 from __future__ import annotations
 

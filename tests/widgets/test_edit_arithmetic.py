@@ -1,4 +1,4 @@
-"""The page previews edits with the arithmetic of Python: both make the same curves."""
+"""The page previews edits with the same arithmetic as Python: curves are equal."""
 
 from __future__ import annotations
 

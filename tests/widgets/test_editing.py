@@ -1,4 +1,4 @@
-"""Edits of a view: the trait, what becomes of explanations and models, what measuring costs."""
+"""Edits in a view: the trait, edited explanations and models, and the cost of measuring."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exported pages hold what may leave, and not a byte that depends on anything else."""
+"""Exported pages contain what may be released, and no byte that depends on the rest."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def comparison():
 
 
 def all_text(page: str) -> str:
-    """The page with everything that is folded in it."""
+    """Return the text of a page with everything folded in it."""
     folded = re.findall(r"data-dpx-folded hidden>([^<]*)</div>", page)
     assert len(folded) >= 3
     return "\n".join([page, *map(inflated, folded)])
 
 
 def with_reference(comparison: Comparison, scale: float) -> Comparison:
-    """The same private fits beside another non-private model and other held-out records."""
+    """Return the same private fits next to another reference and other test records."""
     terms = [
         dataclasses.replace(
             term,
@@ -84,7 +84,7 @@ WORDS = ("met in the reference only", "AUROC")
 
 
 def planted(comparison: Comparison) -> Comparison:
-    """A reference with numbers and words that nothing else has, and such a metric."""
+    """Make a reference and a metric with numbers and words found nowhere else."""
     reference = comparison.reference
     terms = []
     for term in reference.terms:
@@ -100,7 +100,7 @@ def planted(comparison: Comparison) -> Comparison:
 
 
 def unpacked(value, table, places, streams):
-    """What unpack.js does with steps."""
+    """Unpack steps as unpack.js does."""
     if isinstance(value, list):
         return [unpacked(each, table, places, streams) for each in value]
     if not isinstance(value, dict):
@@ -146,7 +146,7 @@ def state_in(page: str):
 
 
 def met(page: str) -> set[object]:
-    """The planted numbers and words that a page holds, folded or not."""
+    """Return the planted numbers and words found in a page, folded or not."""
     state = state_in(page)
     numbers = np.abs(numbers_in(state))
     text = page + json.dumps(state)

@@ -1,4 +1,4 @@
-"""A page states the claims of Python about regions of filters, and computes the same numbers."""
+"""A page states the same claims as Python about regions of filters."""
 
 from __future__ import annotations
 

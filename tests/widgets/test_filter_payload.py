@@ -1,4 +1,4 @@
-"""What a view of filters is given: arrays that say what the filters say, and nothing more."""
+"""The payload of a view of filters: arrays that describe the filters, and no more."""
 
 from __future__ import annotations
 

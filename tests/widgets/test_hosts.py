@@ -37,7 +37,7 @@ def comparison():
 
 
 class Frame(html.parser.HTMLParser):
-    """Elements of a text, and attributes of its frames."""
+    """Collects the elements of a text, and the attributes of its frames."""
 
     def __init__(self, text):
         super().__init__()

@@ -1,4 +1,4 @@
-"""Dragging epsilon fits in the background; the last wish wins, and nothing private runs unasked."""
+"""Dragging epsilon fits in the background; the last request wins; private fits ask first."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SOURCE = view_examples.comparison(epsilons=(0.5, 4.0))
 
 
 class Refit:
-    """Stands for a Refitter: gives made-up fits, and can be held."""
+    """Replaces a Refitter: returns simulated fits, and can be paused."""
 
     def __init__(self, *, private: bool = False, error: Exception | None = None) -> None:
         self.private, self.data, self.error = private, "private" if private else "simulated", error
@@ -189,7 +189,7 @@ def test_agreeing_to_a_question_that_has_changed_starts_nothing():
 
 
 def running_private_view() -> tuple[Refit, Explorer]:
-    """A view whose private fit of epsilon 1 runs while it asks about epsilon 2."""
+    """Make a view that fits private data at epsilon 1 while it asks about epsilon 2."""
     refit = Refit(private=True)
     refit.go.clear()
     view = Explorer(SOURCE, refit=refit)

@@ -1,4 +1,4 @@
-"""What the local view reads off released curves is what the explanations say themselves."""
+"""The local view reads the same off released curves as the explanations state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Without the packages of the extra, the import says how to get them."""
+"""Without the extra's packages, the import says how to install them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Modules that need no page are tested where they run, in JavaScript."""
+"""Modules that need no page are tested in JavaScript."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Packed payloads are read back by the page, rounded as promised and otherwise as they were."""
+"""The page reads packed payloads back, rounded as promised and otherwise unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A payload holds what the comparison holds, exactly, as JSON, and nothing else."""
+"""A payload contains exactly what the comparison does, as JSON."""
 
 from __future__ import annotations
 

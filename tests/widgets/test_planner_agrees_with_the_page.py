@@ -20,7 +20,7 @@ EPSILONS = (0.5, 1.0, 4.0)
 
 
 def pages(n_repeats):
-    """Pages of a sweep, of its smaller epsilons, and of each fit alone, with what they show."""
+    """Make pages of a sweep, of its smaller epsilons, and of each fit alone."""
     sweep = view_examples.comparison(epsilons=EPSILONS, n_repeats=n_repeats, joint=True)
     first = view_examples.comparison(epsilons=EPSILONS[:2], n_repeats=n_repeats, joint=True)
     fits = [fit for *_, fit in sweep.fits()] if n_repeats == 1 else []
@@ -28,7 +28,7 @@ def pages(n_repeats):
 
 
 def marks(view, name):
-    """Share of the repeats in which a term is marked, by epsilon, as the page shows it."""
+    """Return the proportion of repeats in which a term is marked, by epsilon."""
     payload = view.payload
     place = [term["name"] for term in payload["terms"]].index(name)
     shares = {}

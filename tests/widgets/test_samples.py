@@ -1,4 +1,4 @@
-"""Samples of a view: how they are read, marked and chosen; values that are made up."""
+"""Samples of a view: how they are read, marked and chosen, and what-if values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a view gives back: a table of what is chosen, a line, and HTML for pages without kernel."""
+"""What a view returns: a table of the selection, a line, and HTML without a kernel."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ VIEWS = [getattr(dpexplain_widgets, name) for name in view_examples.view_names()
 
 
 class Elements(html.parser.HTMLParser):
-    """The names of the elements of a text, and the text inside them."""
+    """Collects the names of the elements of a text, and the text inside them."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -114,7 +114,7 @@ def test_bundle_of_a_view_has_a_widget_a_text_a_static_table_and_a_picture(view,
 
 
 def sent_outputs(view, monkeypatch):
-    """What a notebook keeps after the view was shown."""
+    """Return what a notebook stores after the view was shown."""
     sent = []
     monkeypatch.setattr(base_module, "publish_display_data", lambda data, _: sent.append(data))
     view._ipython_display_()
@@ -151,7 +151,7 @@ def test_a_notebook_keeps_nothing_of_the_reference_and_no_metric(comparison, mon
 
 
 def with_another_reference(comparison):
-    """The same private fits next to a reference with steeper curves and other metrics."""
+    """Return the same private fits next to a steeper reference and other metrics."""
     terms = tuple(
         dataclasses.replace(term, contribution=[-3.0 * each for each in term.contribution[::-1]])
         for term in comparison.reference.terms

@@ -1,4 +1,4 @@
-"""A squeezed script does what the script did."""
+"""A squeezed script does what the original does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures, tables and JSON of a view: with their guarantee, without what may not leave."""
+"""Figures, tables and JSON of a view have their guarantee, and only what is releasable."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The style stays inside the views, and can be read on light and on dark pages."""
+"""The style stays inside the views, and is readable on light and dark pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What modules hand each other fits the types in their comments, as TypeScript reads them."""
+"""Values passed between modules match the types in their comments, for TypeScript."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Choices are checked in Python; a refused one names what was got and what there is."""
+"""Choices are checked in Python; errors name what was given and what is available."""
 
 from __future__ import annotations
 
