@@ -33,7 +33,7 @@ class Request:
     dataset : str
     epsilon : float
     settings : tuple of (str, object), default=()
-        Parameters of the estimator besides.
+        Further parameters of the estimator.
     """
 
     dataset: str

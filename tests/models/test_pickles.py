@@ -1,4 +1,4 @@
-"""A pickled model knows the version that wrote it."""
+"""A pickled model records the version that wrote it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Records with values that occur nowhere else, and a search for them in all outputs.
 
-The secrets stand in features, target, index and groups, as numbers within and beyond the public
-bounds, texts, dates and bytes. The number of records is a secret as well.
+The secrets occur in features, target, index and groups, as numbers within and beyond the public
+bounds, strings, dates and bytes. The number of records is a secret as well.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The local view reads the same off released curves as the explanations state."""
+"""The local view reads off released curves what the explanations state."""
 
 from __future__ import annotations
 
