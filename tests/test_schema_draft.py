@@ -1,4 +1,4 @@
-"""A draft of a messy public table: what it guesses, leaves out, and asks a person to decide."""
+"""Drafts of a schema for a messy table: what they guess, omit and leave to a person."""
 
 from __future__ import annotations
 

@@ -173,7 +173,7 @@ _DTYPES = ("as it comes", "object", "category", "string", "Int64", "Float64")
 
 
 def spoiled_column(name: str) -> Finding:
-    """Add a record whose cell changes the type of its column: are other cells reread?"""
+    """Add a record whose cell changes its column's type: are other cells read differently?"""
 
     def attempts() -> Iterator[Finding]:
         for column, cells, odd in _SPOILED.values():

@@ -111,7 +111,7 @@ def bytes_of_a_database(name: str) -> Finding:
 
 
 class _Clerk:
-    """Object whose text shows only its memory address."""
+    """Object whose repr is only its memory address."""
 
 
 def objects_and_parts(name: str) -> Finding:

@@ -84,7 +84,7 @@ class _Unknown:
 
 
 class _Answer(str, enum.Enum):  # noqa: UP042 (of which str() is the name)
-    """Enumeration whose members are strings."""
+    """Enumeration with string members."""
 
     YES = "1,5"
 

@@ -81,7 +81,7 @@ def _kept(path: Path) -> dict[str, list[dict[str, Any]]]:
 
 
 def edits(direction: str) -> dict[str, Any]:
-    """Return ways to make a curve monotone: the repair and its parts."""
+    """Return ways to make a curve monotone: the full repair, and each of its steps."""
     monotone = Monotone(TERM, direction=direction)
     return {
         "monotone": monotone,

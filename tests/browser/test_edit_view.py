@@ -1,4 +1,4 @@
-"""Edits made in a page with mouse and keyboard, and the file of them that Python reads."""
+"""Edits made in a page with mouse and keyboard, saved, and read by Python."""
 
 from __future__ import annotations
 

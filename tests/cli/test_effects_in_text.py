@@ -16,7 +16,7 @@ pytestmark = pytest.mark.full
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """Saved sweeps and a saved fit, with estimates and without, as the working directory."""
+    """Work in a folder with saved sweeps and a saved fit, with and without estimates."""
     monkeypatch.chdir(tmp_path)
     without = view_examples.comparison(epsilons=(0.5, 1.0))
     found = view_examples.with_effects(without)

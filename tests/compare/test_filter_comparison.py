@@ -1,4 +1,4 @@
-"""Locally linear models across epsilon: matching, repeatability, faithfulness, what may leave."""
+"""Locally linear models across epsilon: matching, repeatability, faithfulness, release."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may leave: private fits and private metrics, and nothing else."""
+"""What may be released: private fits and private metrics, and nothing else."""
 
 from __future__ import annotations
 

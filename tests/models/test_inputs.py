@@ -73,7 +73,7 @@ NOBODY = (
 
 
 class Clinic:
-    """An object that shows only where it is in memory."""
+    """Object whose repr is only its memory address."""
 
 
 def test_parts_sets_and_times_name_one_person_in_every_type():

@@ -284,7 +284,7 @@ reoffended\tboolean\t\t\tnein|ja\tNEIN=nein|J=ja\toffen\t\t
 
 
 def court(n: int = N, seed: int = 3) -> MessyTable:
-    """Cases, two per defendant, separated by bars in Latin-1; 30% are still open."""
+    """Court cases, two per defendant, 30% still open; a Latin-1 file with bars as separators."""
     made = Columns(np.random.default_rng(seed), n)
     made.plain("case_no", [f"{i} Ls {made.rng.integers(1, 24):02d}/§{i % 7}" for i in range(n)])
     made.plain("defendant_id", np.arange(n) // 2 + 500)

@@ -162,7 +162,7 @@ def range_levels(noise: NoiseModel, place: int, term: ShapeFunction) -> npt.NDAr
     Each contrast compares a range of bins with all other bins. Variances are rounded as in
     :func:`pair_levels`. The value bins are grouped into at most 16 blocks. Ranges whose first
     bins are in the same block, and whose last bins are in the same block, all get the level of the
-    range with the largest fraction.
+    range whose variance is the largest fraction of its largest possible value.
 
     Parameters
     ----------
