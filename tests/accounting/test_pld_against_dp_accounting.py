@@ -124,6 +124,6 @@ def test_other_accountants_need_the_published_noise_for_4200_releases(epsilon, z
 
 
 def _rho(epsilon, delta):
-    """Return the largest rho whose conversion rho + 2 sqrt(rho log(1 / delta)) is epsilon."""
+    """Return the largest rho for which rho + 2 sqrt(rho log(1 / delta)) is epsilon."""
     logarithm = math.log(1 / delta)
     return (math.sqrt(logarithm + epsilon) - math.sqrt(logarithm)) ** 2

@@ -29,7 +29,7 @@ from unit_examples import DELTA, EVENT, PATIENT, SAMPLED, charged
 
 @pytest.mark.parametrize("rows", [1, 2, 3, 10])
 def test_one_record_of_a_fit_for_persons_costs_an_exchange(rows):
-    """It costs 2/k of the shift of k rows: twice the person's shift if k is 1."""
+    """The cost is 2/k times the shift of k rows, which is twice a person's shift if k is 1."""
     ledger = charged((Person("patient_id", rows), [EVENT]))
 
     assert ledger.private_epsilon() == epsilon_from_mu(0.25, DELTA)
@@ -75,7 +75,7 @@ def test_record_price_of_samples_is_that_of_a_person_exchanged():
 
 
 def test_samples_that_are_counted_as_exchanged_cover_those_with_one_record_more():
-    """Within one sum, the accountant uses one adjacency for all samples: the larger one."""
+    """Within one sum, the accountant uses one adjacency for all samples: the costlier one."""
     epsilons = np.linspace(0, 3, 61)
     added = pld_delta(Spending.of([SAMPLED]), epsilons)
     exchanged = pld_delta(Spending.of([SAMPLED], "replace"), epsilons)

@@ -248,7 +248,7 @@ def coarse_noise(patch: pytest.MonkeyPatch) -> None:
 
 
 def partial_sums(name: str) -> Finding:
-    """Use about a block of equal, saturated records: does a partial sum overflow?
+    """Use enough equal, saturated records to fill a block: does a partial sum overflow?
 
     2048 records of 2**20 steps fill 31 bits: one more record would wrap the sum around.
     """
@@ -265,7 +265,7 @@ def partial_sums(name: str) -> Finding:
 
 
 def sums_of_few_bits(patch: pytest.MonkeyPatch) -> None:
-    """Limit sums to the bits that a block of 2047 records fills: one more wraps around."""
+    """Limit sums to the bits needed by 2047 records: one more record wraps around."""
 
     def turned(sums: Any, steps: float, n: int = 2048) -> Any:
         half = n * 2 ** round(math.log2(steps))

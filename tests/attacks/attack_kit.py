@@ -150,7 +150,7 @@ def without(data: tuple[Any, ...], row: int) -> tuple[Any, ...]:
 
 
 def extreme_answers(transcript: Any, seed: int, bits: int = 45) -> list[Any]:
-    """Return the released histograms, then answers that push every score to its limit."""
+    """Return the released histograms, followed by answers that push scores to their limits."""
     rng = np.random.default_rng(seed)
     return [
         _extreme(phase, answer, rng, bits)
@@ -181,7 +181,7 @@ def replayed(
     extreme_seed: int | None = None,
     refitted: Any = None,
 ) -> Finding:
-    """Refit a neighbor with the same answers forced; report what exceeds the guarantee.
+    """Refit a neighboring table with forced answers; report what exceeds the guarantee.
 
     Parameters
     ----------
@@ -233,7 +233,7 @@ def released_wrongly(patch: pytest.MonkeyPatch, mistake: Any) -> None:
 
 
 def nothing_is_refused(patch: pytest.MonkeyPatch) -> None:
-    """Let mechanisms release what was not charged, so that they do not stop a mistake."""
+    """Let mechanisms make uncharged releases, which would otherwise stop some mistakes."""
     patch.setattr(Mechanism, "limit_to", lambda self, charged: None)
 
 

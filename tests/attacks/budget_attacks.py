@@ -1,4 +1,4 @@
-"""Attacks on accounting: more is released than charged, or charged where none counts."""
+"""Attacks on accounting: releases beyond the charge, and charges that nobody counts."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _scale(phase: Any) -> float:
 
 
 def _charged_mu(events: Iterable[Any], n_changed: int = 1) -> float:
-    """Return the mu that was charged, if every sample holds all records."""
+    """Return the charged mu, assuming that every sample contains all records."""
     squares = [
         e.mu**2 if isinstance(e, GaussianEvent) else e.count * (n_changed / e.noise_multiplier) ** 2
         for e in events

@@ -23,7 +23,7 @@ def _is_never_calibrated(name: str) -> bool:
 
 
 def one_record_of_scores(name: str) -> Finding:
-    """Let one record decide between two equal groups: how far does it move the sums?"""
+    """Let one record tip the balance of two equal groups: how far does it move the sums?"""
     return first_find(_tipped_scales(name))
 
 

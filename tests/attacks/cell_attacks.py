@@ -21,7 +21,7 @@ def _splits_no_cells(name: str) -> bool:
 
 
 def one_record_of_cells(name: str) -> Finding:
-    """Let one record decide between two equal groups, each in one cell of a wide range."""
+    """Let one record tip the balance of two groups, each in one cell of a wide range."""
 
     def attempts() -> Iterator[Finding]:
         labels = [-1.0, 3.0] if is_regressor(name) else ["no", "yes"]

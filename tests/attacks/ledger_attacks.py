@@ -44,7 +44,7 @@ _ATTEMPTS = itertools.count()
 
 
 def _ledger(**settings: Any) -> PrivacyLedger:
-    """Make a ledger with a name of its own: ledgers that share a name cause a warning."""
+    """Make a ledger with a unique name, because ledgers that share a name cause a warning."""
     return PrivacyLedger(f"patients, attempt {next(_ATTEMPTS)}", **settings)
 
 
@@ -107,7 +107,7 @@ def lock_files_are_trusted(patch: pytest.MonkeyPatch) -> None:
 
 
 def table_by_a_link(_: str) -> Finding:
-    """Refer to one table by several links: does each get a budget of its own?"""
+    """Refer to one table by several links: does each link get its own budget?"""
     with TemporaryDirectory() as folder:
         table_file, link = Path(folder) / "data.csv", Path(folder) / "link.csv"
         table_file.touch()

@@ -1,4 +1,4 @@
-"""Attacks on schemas at the limits of arithmetic: subnormal, huge or one float wide."""
+"""Attacks on schemas with extreme bounds: subnormal, huge or one float apart."""
 
 from __future__ import annotations
 

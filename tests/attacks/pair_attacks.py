@@ -33,7 +33,7 @@ def _has_no_pair_terms(name: str) -> bool:
 def one_record_of_pairs(name: str) -> Finding:
     """Put one record where features are cut in two: how far does it move the sums?
 
-    It decides between two equal groups at opposite ends of all features.
+    It tips the balance of two equal groups at opposite ends of all features.
     """
     return first_find(_tipped_scales(name))
 
@@ -47,7 +47,7 @@ def one_record_of_grids(name: str) -> Finding:
 
 
 def _tipped_scales(name: str, **settings: Any) -> Iterator[Finding]:
-    """Replay fits without the record that decides between two equal groups."""
+    """Replay fits without the record that tips the balance of two equal groups."""
     labels = list(schema_for(name).target.labels) if _is_class(name) else [-1.0, 3.0]
     for n in (0, 1, 10, 300):
         rows = [*[_LOW] * n, *[_HIGH] * (n + 1)]

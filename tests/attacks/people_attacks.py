@@ -25,7 +25,7 @@ def _names(*cells: Any) -> pd.Series:
 
 
 def _rows_in_use(name: str, X: pd.DataFrame, y: pd.Series, people: Any) -> set[int]:
-    """Return the rows that a fit uses if each person may have one."""
+    """Return the rows that a fit uses if each person may contribute one row."""
     seen: list[set[int]] = []
 
     def stop(X: pd.DataFrame, *_: Any) -> None:

@@ -34,7 +34,7 @@ def _forget_prices() -> None:
 
 
 def _worth(ledger: PrivacyLedger, scale: int, change: int, count: int, what: str) -> Finding:
-    """Compare the exact delta of the draws, at the stated epsilon, with the stated one."""
+    """Compare the exact and the stated delta of the draws, at the stated epsilon."""
     stated = ledger.total_epsilon()
     delta = laplace_loss(scale, change).times(count).delta(stated)
     return Finding(
@@ -77,7 +77,7 @@ def priced_as_continuous(patch: pytest.MonkeyPatch) -> None:
 
 
 def draws_less_than_planned(name: str) -> Finding:
-    """Write a model whose phases have 1% less noise than it is charged for."""
+    """Write a model whose phases have 1% less noise than the model is charged for."""
     kind = getattr(models, name)
 
     def fit_released(self: Any, X: Any, y: Any, schema: Schema, mechanism: Any) -> None:

@@ -72,7 +72,7 @@ def folders_are_read_together(patch: pytest.MonkeyPatch) -> None:
 
 
 def coded_texts(name: str) -> Finding:
-    """Store a column of strings as codes: does a category that is no string stop the fit?"""
+    """Store a string column as codes: does a category that is not a string stop the fit?"""
 
     def attempts() -> Iterator[Finding]:
         usual = words_of(lambda: _fit_on_codes(b"clerk", pa.int8()))

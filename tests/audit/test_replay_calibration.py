@@ -46,7 +46,7 @@ def without(data, i):
 
 
 def driven(transcript, seed):
-    """Force answers that move scores, and so the cells that count them, anywhere."""
+    """Force answers that push scores to any value, and so into any of the cells."""
     rng = np.random.default_rng(seed)
     most = 2 ** rng.integers(21, 35)
     return [

@@ -39,7 +39,7 @@ def without(data, i):
 
 
 def driven(transcript, seed):
-    """Return the released counts, then answers that move clip and scores anywhere."""
+    """Return the released counts, then answers that push the clip and scores to any value."""
     rng = np.random.default_rng(seed)
     return [
         rng.choice([-1, 1], a.shape) * rng.integers(0, 2**35, a.shape)

@@ -57,7 +57,7 @@ def without(data, i):
 
 
 def driven(seed, bits=35):
-    """Force answers that move curves, counts of cells and scores of cells anywhere."""
+    """Force answers that push curves, counts and scores of cells to any value."""
     rng = np.random.default_rng(seed)
 
     def forge(phase, answer):
@@ -248,7 +248,7 @@ def test_grids_with_less_noise_than_was_charged_are_refused(monkeypatch):
 
 
 def rounds_that_are_not_counted(monkeypatch):
-    """Calibrate every visit of a pair as if it were the only one."""
+    """Calibrate the noise of every visit of a pair as if there were no other visit."""
     monkeypatch.setattr(Mechanism, "limit_to", lambda self, charged: None)
     honest = fitting.GridBudget.sum_phase
     monkeypatch.setattr(

@@ -64,7 +64,7 @@ def without(data, i):
 
 
 def driven(transcript, seed):
-    """Force answers that move curves, and so the order of categories, anywhere."""
+    """Force answers that push curves to any value, and so categories into any order."""
     rng = np.random.default_rng(seed)
     return [
         rng.choice([-1, 1], a.shape) * rng.integers(0, 2**35, a.shape)

@@ -54,7 +54,7 @@ SAMPLING = [s for s in SUBJECTS if hasattr(s.estimator_class, "_sampler")]
 
 @pytest.mark.parametrize("subject", SAMPLING, ids=lambda s: s.name)
 def test_samples_hide_as_much_as_is_stated_and_hardly_more(subject):
-    """Each part is wrong with a probability of 1e-7; the margins are those above."""
+    """Each verdict is wrong with a probability of 1e-7; the margins are those above."""
     case = canary_case(subject, epsilon=10.0, sampling_probability=0.7, n_steps=3)
     assert refute_transcripts(case, doubt=1e-7) == []
     test = None

@@ -26,7 +26,7 @@ def test_final_models_show_no_more_than_is_stated(subject):
 def test_a_kept_number_of_records_gives_the_canary_away(subject):
     """Perfect guesses on 90 fits each bound both rates by 0.18, so mu exceeds 1.8.
 
-    A guarantee without mu is compared by epsilon alone, which the same rates put above 1.5.
+    A guarantee without mu is compared by epsilon alone; the same rates show it exceeds 1.5.
     """
     (mutant,) = (m for m in MUTANTS if m.name == "exact number of records kept")
     case = planted_case(mutant, subject)

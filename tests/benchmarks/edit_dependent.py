@@ -143,7 +143,7 @@ def patients(
 
 
 def with_partner(family: Family) -> Schema:
-    """Return the public schema of these patients."""
+    """Return the public schema of the simulated patients."""
     known = schema(family).features
     features = {TERM: known[TERM], "partner": Numeric(0, 200, step=1)}
     features |= {name: known[name] for name in ("heart rate", "ward", "bed")}

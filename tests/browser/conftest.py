@@ -85,7 +85,7 @@ private
 def new_page(browser: Any) -> Iterator[Any]:
     """Make pages with `new_page(width=..., ...)`; any console message fails the test.
 
-    Errors with one of the words `hosts` are those of the program that the view is shown in.
+    Errors that contain one of the words `hosts` come from the program around the view.
     """
     contexts: list[Any] = []
     problems: list[str] = []

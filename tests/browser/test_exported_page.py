@@ -1,4 +1,4 @@
-"""An exported page: opened from disk with the network refused, by keyboard, and without scripts."""
+"""An exported page: opened from disk without a network, by keyboard, and without scripts."""
 
 from __future__ import annotations
 

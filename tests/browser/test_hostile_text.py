@@ -150,7 +150,7 @@ def hostile_schema(text: str) -> Schema:
 
 
 def html_of(text: str) -> list[str]:
-    """Return everything that a notebook shows for objects with the text."""
+    """Return the HTML that a notebook shows for objects that contain a given text."""
     comparison, ledger, schema = (
         hostile_comparison(text),
         hostile_ledger(text),

@@ -1,4 +1,4 @@
-"""A table has one ledger, by whatever links and paths it is reached."""
+"""A table has one ledger, whichever link or path is used to reach it."""
 
 from __future__ import annotations
 

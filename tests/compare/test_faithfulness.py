@@ -54,7 +54,7 @@ def test_a_turned_explanation_agrees_in_ranks_and_in_no_sign():
 
 
 def test_distance_does_not_depend_on_how_bins_are_cut():
-    """A step function on finer bins is at distance zero, and equally far from a third one."""
+    """A step function and its copy on finer bins are at distance zero from each other."""
     coarse = age()
     finer = age(
         bin_edges=[17.0, 20.0, 30.0, 45.0, 60.0, 90.0],

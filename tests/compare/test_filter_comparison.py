@@ -48,7 +48,7 @@ def test_matching_undoes_any_order_of_filters(seed):
 
 
 def possible_records(bank):
-    """Return inputs whose mean squared scores are those over all possible records."""
+    """Return inputs with the same mean squared scores as all possible records."""
     age, job = bank.preparation.features
     # Two points of Gauss and Legendre give the mean of a square over an interval exactly.
     ages = (age.low + age.high) / 2 + np.array([-1, 1]) * (age.high - age.low) / math.sqrt(12)

@@ -1,4 +1,4 @@
-"""Simulated tables follow the model that they carry as their truth."""
+"""Simulated tables follow the true model that is stored with them."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def test_uniform_picture_is_the_baseline(level):
 @given(st.lists(st.floats(0, 1, width=32), min_size=4, max_size=4), st.integers(-1000, 0))
 @example([1.0, 0.25, 0.0, 0.0], -1000)
 def test_a_picture_is_the_same_however_dark(levels, power):
-    """Powers of two change no digit as long as non-zero values stay normal numbers."""
+    """Scaling by powers of two changes no digit while non-zero values stay normal numbers."""
     assume(all(level == 0 or level * 2.0**power >= 2.0**-1022 for level in levels))
     pixels = tuple(InputFeature(f"pixel {i}", low=0, high=1) for i in range(4))
     inputs = InputPreparation(pixels, per_record="centred_unit_norm").inputs

@@ -64,7 +64,7 @@ def test_rounding_errors_of_the_simulated_errors_do_not_change_the_draws():
 
 
 def test_draws_come_back_from_their_seed_and_have_the_covariance():
-    """A correlation of 20,000 draws has a standard error below 0.0071; five are allowed."""
+    """A correlation of 20,000 draws has a standard error of 0.0071; the test allows five."""
     model = NoiseModel.from_draws((4, 4), [correlated()])
     draws = model.draws(20_000, seed=1)
     assert np.array_equal(draws, model.draws(20_000, seed=1))
@@ -115,7 +115,7 @@ def test_a_bin_is_signal_where_the_band_from_all_causes_excludes_zero():
 
 @pytest.mark.full
 def test_corrected_importance_is_zero_under_the_floor_and_unbiased_well_above():
-    """8,000 noisy copies of a curve whose mean size is .8 or 4 times the noise of its bins."""
+    """The curve's mean size is 0.8 or 4 times the noise of its bins; there are 8,000 copies."""
 
     def errors(scale):
         truth = age(contribution=scale * np.array([-0.2, 0.1, 0.12, 0.0]), noise_std=[0.15] * 4)
@@ -188,7 +188,7 @@ def test_terms_of_equal_importance_share_their_ranks():
 
 
 def test_score_scatter_takes_terms_and_intercept_together():
-    """The variance of 20,000 scores has a relative standard error of 1%; five are allowed."""
+    """The variance of 20,000 scores has a standard error of 1%; the test allows five of these."""
     model = NoiseModel.from_draws((4, 4), [correlated()])
     bins = np.array([[0, 1], [3, 3]])
     draws = model.draws(20_000)

@@ -57,7 +57,7 @@ def test_a_reader_without_checks_would_be_noticed():
 
 
 def json_with(value: str) -> str:
-    """Write a shape function whose first contribution is replaced by other JSON."""
+    """Write a shape function with the given JSON in place of its first contribution."""
     return dpexplain.io.to_json(age()).replace("-0.5", value, 1)
 
 

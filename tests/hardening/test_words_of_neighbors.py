@@ -1,7 +1,7 @@
 """A process's messages are the same, word for word, with and without one odd record.
 
-Warnings of every kind, logging and both streams are compared, of fits, sweeps, measurements and
-the command line. Both worlds get the same noisy answers, so that every other number has to be
+The tests compare all warnings, log messages and both output streams of fits, sweeps, measurements
+and the command line. Both worlds get the same noisy answers, so that every other number has to be
 the same as well.
 """
 

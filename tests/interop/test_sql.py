@@ -35,7 +35,7 @@ def server():
 
 
 class Database(NamedTuple):
-    """A database of a dialect, and the folder of its server, if it has one."""
+    """A database for one SQL dialect, and the folder of its server, if any."""
 
     dialect: str
     folder: Path | None = None

@@ -15,7 +15,7 @@ SCORE = Numeric(0, 1000)
 
 
 def doubts(feature, cells, y=None, target=None, **roles):
-    """Return the problems that a check reports for one column, by their words."""
+    """Return the descriptions of the problems that a check reports for one column."""
     schema = Schema({"x": feature}, target=target, **roles)
     table = cells if isinstance(cells, pd.DataFrame) else pd.DataFrame({"x": cells})
     with pytest.warns(PrivacyWarning, match="NOT PRIVATE"):

@@ -53,7 +53,7 @@ def naive_heads(digits, probability):
 
 @given(st.floats(0.0, 1.0), st.binary(min_size=1, max_size=6), st.integers(0, 5))
 def test_a_coin_compares_a_uniform_number_with_the_float_itself(probability, random, n_equal):
-    """Also where the leading digits of both are equal, up to the last digit of the float."""
+    """This also holds if the leading digits are equal, up to the last digit of the float."""
     rest, digits = Fraction(probability), []
     for _ in range(n_equal):
         digit, rest = divmod(256 * rest, 1)

@@ -191,7 +191,7 @@ def accepting_coins(word: int, place_word: int, scale: Scale) -> int:
 
 
 def distance_to_the_discrete_gaussian(sigma: float) -> float:
-    """Return the total difference in probabilities, by counting words for each value."""
+    """Return the total difference in probabilities, from counts of words for each value."""
     scale, thresholds = Scale(sigma), discrete_gaussian._strip_table()[0].tolist()
     words_of_strip = np.diff([0, *thresholds]).tolist()
     reach = math.ceil(8 * sigma)
@@ -291,7 +291,7 @@ def test_draws_on_a_fine_lattice_are_normal_to_the_tails(sigma):
 
 
 def test_a_draw_says_nothing_about_the_next():
-    """Tests signs, sizes and parities of neighbors in 2 x 2 tables, by chi-square."""
+    """Signs, sizes and parities of consecutive draws pass chi-square tests."""
     noise = draw(2.0**20 + 0.3, 200_000)
     for mark in (noise > 0, np.abs(noise) > 2**20, noise & 1 == 1, noise & 2**16 == 0):
         for lag in (1, 2, 3):

@@ -28,6 +28,6 @@ def test_seeded_noise_is_refused_there_too_and_the_seed_is_named(backend):
 
 @pytest.mark.parametrize("backend", NOISE_BACKENDS)
 def test_at_the_widest_scale_even_and_odd_draws_are_equally_likely(backend):
-    """A proportion of 5,000 coins has standard deviation 0.5 / sqrt(5000); seven are allowed."""
+    """The proportion of even draws may differ from 1/2 by seven standard deviations."""
     draws = NoiseSource(backend).draw_int(2.0**44, 5_000)
     assert abs((draws & 1).mean() - 0.5) < 7 * 0.5 / np.sqrt(5_000)

@@ -1,4 +1,4 @@
-"""One cell of an Arrow column is read by itself, whatever its type and its neighbors."""
+"""Each cell of an Arrow column is read on its own, whatever its type and its neighbors."""
 
 from __future__ import annotations
 

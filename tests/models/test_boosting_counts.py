@@ -29,7 +29,7 @@ both = pytest.mark.parametrize("estimator", BOTH, ids=lambda e: type(e).__name__
 
 
 def make_data(n=8000, seed=0):
-    """Make counts whose expectation is a product of one factor per feature."""
+    """Make counts whose expected value is the product of one factor per feature."""
     rng = np.random.default_rng(seed)
     X = pd.DataFrame({"age": rng.integers(0, 81, n), "ward": rng.choice(["A", "B"], n)})
     rate = 1.5 * np.exp(np.where(X["age"] > 40, 0.8, -0.8)) * np.where(X["ward"] == "B", 2.0, 1.0)

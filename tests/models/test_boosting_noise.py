@@ -206,7 +206,7 @@ def test_structures_of_features_that_determine_each_other_share_one_curve():
 
 
 def test_random_whole_numbers_are_uniform():
-    """Each of 7 counts of 70,000 draws has a standard deviation of 93; five are allowed."""
+    """The 7 counts of 70,000 draws have a standard deviation of 93; the test allows five."""
     seed = np.array([1], np.uint64)
     draws = np.bincount([kernels._below(seed, 7) for _ in range(70_000)], minlength=7)
     assert np.abs(draws - 10_000).max() < 5 * 93

@@ -78,7 +78,7 @@ def test_the_same_seed_and_counts_give_the_same_trees():
 
 
 def test_a_denominator_stays_clear_of_its_own_noise():
-    """Bins have variance 4: a leaf of k has sd 2 sqrt(k), and a floor at three of these."""
+    """Bins have variance 4, so a leaf of k bins has sd 2 sqrt(k); its floor is three sds."""
     feature = counts_of(np.zeros(11))
     for visit in visits_of([feature], min_leaf_count=0.0):
         bins = np.bincount(visit.leaf_of_bin)

@@ -191,7 +191,7 @@ def test_what_was_decided_shows_in_nothing_that_is_kept(monkeypatch):
 
 
 class StopError(BaseException):
-    """Acts like an interrupt: a fit does not replace it with an error of its own."""
+    """Acts like an interrupt, which a fit does not replace by its own error."""
 
 
 @pytest.mark.parametrize("error", [ValueError, StopError])

@@ -169,7 +169,7 @@ def cluster_loss():
 
 @pytest.mark.parametrize("status", ["pending", "lost", "error", "cancelled"])
 def test_a_shard_that_would_have_to_be_made_anew_counts_as_lost(status):
-    """A recomputed one would lack the updates so far; waiting for it might never end."""
+    """A recomputed shard would lack the updates so far; waiting for it might never end."""
     future = SimpleNamespace(status=status)
     silent = SimpleNamespace(result=lambda timeout: (_ for _ in ()).throw(TimeoutError))
     with pytest.raises(cluster._LostError):

@@ -125,7 +125,7 @@ def test_several_classes_have_a_score_each_and_probabilities_that_add_up():
 @pytest.mark.full
 @models_
 def test_bands_have_the_width_of_the_scatter_between_fits(model):
-    """40 fits give a standard deviation within 1 / sqrt(80) = 11%; limits are six of these.
+    """40 fits give a standard deviation to 1 / sqrt(80) = 11%; the test allows six times that.
 
     The first-order approximation adds a few percent; see docs/comparison_models.md.
     """
@@ -182,7 +182,7 @@ def spent(estimator, present, absent):
 
 
 def neighbors(model, adjacency):
-    """Make records at the upper bounds; the last is removed or exchanged for a lowest one."""
+    """Make extreme records, and a neighboring table whose last record is removed or replaced."""
     n, target = 9, TARGETS[model]
     ends = target.labels if isinstance(target, Classes) else (target.low, target.high)
     X = pd.DataFrame({"age": [100.0] * n, "income": [1e6] * n, "job": ["smith"] * n})

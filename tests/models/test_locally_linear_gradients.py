@@ -137,7 +137,7 @@ RECORDS = st.integers(0, 2**32 - 1)
 def test_a_record_adds_exactly_its_own_clipped_gradient_wherever_it_stands(
     projection, seed, size, clip
 ):
-    """Sums agree to the last bit in every order, and differ only by that record's gradient."""
+    """In every order, sums agree to the last bit, and differ only by that record's gradient."""
     features, labels, basis, weights = problem(projection, n=40, seed=seed, image=seed % 2 == 0)
     sums = GradientSums(features, labels, SHAPE, basis, clip=clip, lattice_bits=BITS)
     rng = np.random.default_rng(seed)

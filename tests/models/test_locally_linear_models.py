@@ -43,7 +43,7 @@ def private(**settings):
 
 @pytest.mark.parametrize("projection", ["auto", "none", "shared", "per_filter"])
 def test_filters_learn_what_no_single_filter_can(projection):
-    """Bars and columns are anywhere, so the classes have equal means: one filter must guess."""
+    """Bars and columns may be anywhere, so classes have equal means, and one filter fails."""
     X, y = pictures()
     model = LocallyLinearClassifier(
         schema=GRID, grid_shape=(4, 4), projection=projection, n_basis=15,

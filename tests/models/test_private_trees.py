@@ -79,7 +79,7 @@ def made_up_trees(n_trees=2, depth=3, seed=0):
 
 
 def walked(cells, splits, candidates):
-    """Find the leaf of one record by walking down."""
+    """Walk down to the leaf of one record."""
     depth, place = int(math.log2(len(splits) + 1)), 0
     for level in range(depth):
         split = splits[2**level - 1 + place]
@@ -140,7 +140,7 @@ def test_shapley_values_equal_those_of_all_orders_of_the_features(seed):
 
 
 def passing(splits, leaf, candidates, k, n_values):
-    """Find the values of feature k that lead to a leaf, by walking up."""
+    """Walk up from a leaf to find the values of feature k that lead to it."""
     found, node = set(range(n_values)), len(splits) + leaf
     while node:
         right, node = node % 2 == 0, (node - 1) // 2

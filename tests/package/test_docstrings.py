@@ -39,7 +39,7 @@ SELF_EVIDENT = {f'Parameter "{name}" has no description' for name in ("X", "y")}
 
 
 def without_an_example() -> list[str]:
-    """Return public names whose docstring has no example call, or one that is not run."""
+    """Return public names without an example call in the docstring that is run."""
     packages = {part: importlib.import_module(part) for part in described_parts()}
     objects = {
         f"{part}.{name}": getattr(package, name)

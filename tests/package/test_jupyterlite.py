@@ -57,7 +57,7 @@ def of_recipe(repository: Path) -> tuple[list[str], str]:
 
 
 def closure(names: list[str]) -> set[str]:
-    """Return the packages installed with these, by normalized names."""
+    """Return the packages installed along with the given ones, by normalized name."""
     found: set[str] = set()
     waiting = list(names)
     while waiting:

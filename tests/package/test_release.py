@@ -1,4 +1,4 @@
-"""What a release states about itself: one version, a citation, a changelog, a policy."""
+"""What a release says about itself: its version, citation, changelog and policy."""
 
 from __future__ import annotations
 

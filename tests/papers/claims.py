@@ -19,7 +19,7 @@ class NotMeasuredError(LookupError):
 
 
 class Tables(dict[str, pd.DataFrame]):
-    """Tables in a folder, by the names of their studies; records which were read."""
+    """Tables in a folder, keyed by study; remembers which ones were read."""
 
     def __init__(self, *given: object) -> None:
         super().__init__(*given)

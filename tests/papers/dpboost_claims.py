@@ -76,7 +76,7 @@ def _best_in_the_end(tables: Tables) -> pd.DataFrame:
 
 
 def _gain(without: str, trees: int) -> Callable[[Tables], pd.Series]:
-    """Return the error with both techniques relative to that with one, by data and epsilon."""
+    """Return the error with both techniques relative to that with only one of them."""
 
     def of(tables: Tables) -> pd.Series:
         table = tables["dpboost_effects"]
@@ -110,7 +110,7 @@ def _per_tree(tables: Tables) -> pd.DataFrame:
 
 
 def _steady(tables: Tables) -> pd.Series:
-    """Return whether DPBoost's error varies least over folds, by data set and epsilon."""
+    """For each data set and epsilon: does DPBoost's error vary least over folds?"""
     table = tables["dpboost_error"]
     wide = table[table["epsilon"].notna()].pivot_table("sd", ["data", "epsilon"], "model")
     wide = wide[["DPBoost", "SEQ", "PARA"]].dropna()
@@ -118,7 +118,7 @@ def _steady(tables: Tables) -> pd.Series:
 
 
 def _seq_last(tables: Tables) -> pd.Series:
-    """Return whether SEQ has a larger error than PARA, by data set and epsilon."""
+    """For each data set and epsilon: does SEQ have a larger error than PARA?"""
     wide = _errors(tables)
     return wide["SEQ"] > wide["PARA"]
 

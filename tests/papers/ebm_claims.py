@@ -79,7 +79,7 @@ def _block(data: str) -> tuple[Evidence, Verdict]:
 
 
 def _trees_first(tables: Tables) -> pd.Series:
-    """Return whether boosted trees have a smaller loss than the non-private EBM, by data."""
+    """For each data set, return whether boosted trees have a smaller loss than the EBM."""
     table = tables["ebm_tables"]
     table = table[table["epsilon"].isna()]
     loss = np.where(table["metric"] == "AUROC", 1.0 - table["mean"], table["mean"])

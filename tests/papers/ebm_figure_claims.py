@@ -26,7 +26,7 @@ def _curves(tables: Tables, study: str, model: str, epsilon: float | None) -> pd
 
 
 def _apart(tables: Tables, study: str, other: str, epsilon: float) -> pd.Series:
-    """Return the mean distance between a private curve and another model's, by feature."""
+    """Return, for each feature, the mean distance between a private curve and another."""
     private = _curves(tables, study, OURS, epsilon)
     return (private - _curves(tables, study, other, None)).abs().groupby("feature").mean()
 
@@ -100,7 +100,7 @@ RANDOM, LINEAR = "random predictions", "diffprivlib, as published"
 
 
 def _repairs(tables: Tables, metric: str) -> pd.DataFrame:
-    """Return the means over fits by epsilon, as released and made monotone."""
+    """Return the mean for each epsilon, of curves as released and of monotone ones."""
     table = tables["ebm_isotonic"]
     return table[table["metric"] == metric].pivot_table("mean", "epsilon", "model")
 

@@ -163,7 +163,7 @@ def _to_cnn(tables: Tables) -> dict[str, tuple[float, float]]:
 
 
 def _more_filters(tables: Tables) -> list[bool]:
-    """Return whether 30 filters are worse than 10 with privacy and better without, by data."""
+    """For each data set: are 30 filters worse than 10 with privacy, and better without?"""
     pairs = _filters(tables, 10)
     return [(ten > thirty) == ("at" in name.split()) for name, (ten, thirty) in pairs.items()]
 

@@ -31,7 +31,7 @@ def fits(study: str) -> Callable[[Tables], str]:
 
 
 def looks(tables: Tables, metric: str, data: str | None = None) -> pd.Series:
-    """Return a filter metric by data, projection and epsilon (infinite without privacy)."""
+    """Return a filter metric per data set, projection and epsilon (infinite if non-private)."""
     table = tables[WEIGHTINGS]
     rows = table[table["metric"] == metric]
     if data:
@@ -52,7 +52,7 @@ def looks_words(tables: Tables, metric: str, data: str | None = None) -> str:
 
 
 def clearer(tables: Tables) -> list[bool]:
-    """Return whether filters are smoother unprojected, and at 5.2 than at 2, by data set."""
+    """For each data set: are filters smoother unprojected, and at epsilon 5.2 than at 2?"""
     cases = []
     for _, values in looks(tables, "correlation of neighboring pixels").groupby(level=0):
         values = values.droplevel(0)
@@ -61,7 +61,7 @@ def clearer(tables: Tables) -> list[bool]:
 
 
 def dominated(tables: Tables) -> pd.Series:
-    """Return whether one filter has almost all weight on most images, by data set."""
+    """For each data set, return whether one filter has nearly all the weight on most images."""
     shares = looks(tables, "share of images with almost all weight on one filter")
     return shares.xs((False, 2.0), level=(1, 2)) > 0.5
 
@@ -119,7 +119,7 @@ def network(tables: Tables) -> float:
 
 
 def attributions(tables: Tables, metric: str) -> dict[float | None, float]:
-    """Return a metric of the maps of single records, by epsilon."""
+    """Return a metric of the maps of single records for each epsilon."""
     table = tables[ATTRIBUTIONS]
     rows = table[(table["metric"] == metric) & (table["model"] == OUR_MODEL)]
     if rows.empty:

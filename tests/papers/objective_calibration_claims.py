@@ -36,7 +36,7 @@ def _shares(best: pd.DataFrame) -> str:
 
 
 def _varied(tables: Tables) -> pd.DataFrame:
-    """Return the smallest error over M and beta, by epsilon, domain and alpha."""
+    """Return the smallest error over M and beta for each epsilon, domain and alpha."""
     table = tables["objective_calibration_settings"]
     table = table[table["budget"] == "paper"]
     return table.pivot_table("mean", ["epsilon", "data"], "model", aggfunc="min")[ALPHAS]
@@ -54,7 +54,7 @@ def _varied_words(tables: Tables) -> str:
 
 
 def _bounds(tables: Tables, budget: str) -> pd.DataFrame:
-    """Return the mean over domains of O.C's smallest error over beta, by epsilon and M."""
+    """For each epsilon and M, return the mean over domains of the smallest error over beta."""
     table = tables["objective_calibration_settings"]
     table = table[(table["model"] == "O.C") & (table["budget"] == budget)]
     best = table.pivot_table("mean", ["epsilon", "data"], "largest_leaf", aggfunc="min")
@@ -71,7 +71,7 @@ def _bounds_words(tables: Tables) -> str:
 
 
 def _spreads(tables: Tables) -> pd.DataFrame:
-    """Return O.C's worst error minus its best, over beta and over sizes, by epsilon."""
+    """For each epsilon, return the range of errors over beta and over sizes."""
     settings = tables["objective_calibration_settings"]
     settings = settings[(settings["model"] == "O.C") & (settings["budget"] == "paper")]
     key = ["epsilon", "data"]
@@ -91,7 +91,7 @@ def _spreads_words(tables: Tables) -> str:
 
 
 def _against_forests(budget: str) -> Callable[[Tables], pd.DataFrame]:
-    """Count domains where O.C is significantly better, and worse, than each forest."""
+    """Count the domains where objective calibration beats each forest, and the reverse."""
 
     def of(tables: Tables) -> pd.DataFrame:
         found = _rows(tables, data="all domains", budget=budget, n_cuts=10, model="O.C")
@@ -154,7 +154,7 @@ def _best_sizes(tables: Tables) -> pd.DataFrame:
 
 
 def _sizes_agree(tables: Tables) -> list[bool]:
-    """Return whether trees and depth are roughly as published, by domain."""
+    """For each domain, return whether trees and depth are roughly as published."""
     other = {d: (20, 6) if d in _SMALL else (2, 2) for d in (*_SMALL, *_BIG)}
     return [
         value != end
@@ -180,7 +180,7 @@ def _free(tables: Tables) -> pd.Series:
 
 
 def _finer(tables: Tables) -> pd.DataFrame:
-    """Return O.C's error with 10 and 50 cuts, the best over epsilon, by domain."""
+    """For each domain, return the best error over epsilon with 10 and with 50 cuts."""
     found = _rows(tables, metric="test error", model="O.C", n_trees=20, depth=4)
     found = found[found["epsilon"].notna() & found["data"].isin(_FINER)]
     wide = found.pivot_table("mean", ["data", "budget", "epsilon"], "n_cuts")

@@ -50,7 +50,7 @@ _FOLDS = (
 
 
 def _names() -> list[str]:
-    """Return the data sets of the studies, with those whose file is present."""
+    """Return the data sets of the studies, including those read from files if present."""
     return [*DATA, *(name for name in FROM_FILES if is_here(name))]
 
 

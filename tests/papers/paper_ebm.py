@@ -38,7 +38,7 @@ add_to_tables()
 
 
 def names(fast: bool) -> list[str]:
-    """Return the data sets of the tables, with those whose file is present."""
+    """Return the data sets of the tables, including those read from files if present."""
     return [*DATA, *(name for name in FROM_FILES if not fast and is_here(name))]
 
 

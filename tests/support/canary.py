@@ -117,7 +117,7 @@ def _parts(each: Any) -> list[Any]:
 
 
 def _of(each: Any) -> list[str]:
-    """Name the secrets that an object itself holds."""
+    """Name the secrets that an object holds directly."""
     if isinstance(each, str):
         return in_text(each)
     if isinstance(each, bytes | bytearray):

@@ -107,13 +107,13 @@ def halves(table):
 
 
 def cut(table, places):
-    """Cut a frame into chunks; a position given twice makes an empty one."""
+    """Cut a frame into chunks at positions; a repeated position makes an empty chunk."""
     ends = [0, *sorted(places), len(table)]
     return [halves(table.iloc[a:b].reset_index(drop=True)) for a, b in pairwise(ends)]
 
 
 def assert_same_fit(estimator, table, X, y):
-    """Check that equal noisy answers give the queries and model of the table in memory."""
+    """Check that equal answers give the same queries and model for chunks as in memory."""
     model, transcript = record(estimator, *halves(table))
     report = replay(estimator, (X, y), model, transcript)
     assert report.differences == ()

@@ -79,7 +79,7 @@ def examples(usual: int, *suppressed: HealthCheck) -> settings:
 
 
 def waits_as_a_whole(file: Path) -> bool:
-    """Whether every test of a file is left to ``make test-all``, without importing it.
+    """Whether all tests of a file run only in ``make test-all``; the file is not imported.
 
     Such a file says so in one line, ``pytestmark = pytest.mark.full`` or a list with that mark.
     """

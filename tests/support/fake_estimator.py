@@ -107,7 +107,7 @@ def explanation(guarantee, seed):
 def table(n=20):
     """Make records and labels; the older half earns more.
 
-    Each call makes another table, so that no two ledgers meet the same one.
+    Each call makes a different table, so that no two ledgers share one.
     """
     ages = np.linspace(20, 80, n) + 1e-6 * next(_CALLS)
     X = pd.DataFrame({"age": ages, "job": ["nurse", "clerk"] * (n // 2)})

@@ -198,7 +198,7 @@ plans;category;;;work|training|university;uni=university|Training=training;?;;
 
 
 def school(n: int = N, seed: int = 1) -> MessyTable:
-    """A survey with three classes, decimal commas and umlauts in a code page of Windows."""
+    """A survey with three classes and decimal commas; umlauts are in a Windows encoding."""
     made = Columns(np.random.default_rng(seed), n)
     made.plain("pupil", [f"S-{i:05d}" for i in made.rng.permutation(n)])
     grade = made.rng.uniform(1, 6, n)

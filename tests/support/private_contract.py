@@ -18,7 +18,7 @@ CANARY = "Zorblax-1729"
 
 
 class Untouchable:
-    """Columns of secrets that record each look at one, even if the error is swallowed."""
+    """Columns of secrets that record every access, even if its error is suppressed."""
 
     def __init__(self, columns):
         self.looks = []

@@ -43,7 +43,7 @@ FEATURES: dict[str, Feature] = {
 
 
 def marks_of(name: str) -> tuple[pytest.MarkDecorator, ...]:
-    """Leave a model to the full command unless it stands for its family."""
+    """Leave a model to the full command unless it represents its family."""
     return () if name in _DAILY else (pytest.mark.full,)
 
 

@@ -27,7 +27,7 @@ ENTRIES = (
 
 @pytest.fixture
 def modules(tmp_path, monkeypatch):
-    """Return a folder of modules that a test fills itself."""
+    """Return an empty folder to which each test adds its own modules."""
     monkeypatch.setattr(bundling, "STATIC", tmp_path)
     bundling.bundle.cache_clear()
     yield tmp_path

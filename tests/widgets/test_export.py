@@ -36,7 +36,7 @@ def comparison():
 
 
 def all_text(page: str) -> str:
-    """Return the text of a page with everything folded in it."""
+    """Return the text of a page, including its collapsed sections."""
     folded = re.findall(r"data-dpx-folded hidden>([^<]*)</div>", page)
     assert len(folded) >= 3
     return "\n".join([page, *map(inflated, folded)])
@@ -146,7 +146,7 @@ def state_in(page: str):
 
 
 def met(page: str) -> set[object]:
-    """Return the planted numbers and words found in a page, folded or not."""
+    """Return the planted numbers and words found in a page, including collapsed sections."""
     state = state_in(page)
     numbers = np.abs(numbers_in(state))
     text = page + json.dumps(state)

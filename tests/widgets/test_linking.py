@@ -1,4 +1,4 @@
-"""Views that follow each other, as far as both can."""
+"""Linked views follow each other as far as both allow."""
 
 from __future__ import annotations
 

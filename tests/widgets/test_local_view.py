@@ -1,4 +1,4 @@
-"""The local view reads off released curves what the explanations state."""
+"""The local view shows the same values as the explanations, read from released curves."""
 
 from __future__ import annotations
 

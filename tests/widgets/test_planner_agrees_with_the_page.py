@@ -28,7 +28,7 @@ def pages(n_repeats):
 
 
 def marks(view, name):
-    """Return the proportion of repeats in which a term is marked, by epsilon."""
+    """For each epsilon, return the proportion of repeats in which a term is marked."""
     payload = view.payload
     place = [term["name"] for term in payload["terms"]].index(name)
     shares = {}
