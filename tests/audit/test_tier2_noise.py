@@ -61,12 +61,12 @@ def most_released(estimator, records, least=40):
 @pytest.mark.parametrize("factor", [0.8, 1.2])
 @every_subject
 def test_a_fifth_too_little_or_too_much_noise_is_noticed(subject, factor):
-    """With correct noise, the scale of 5,000 draws leaves 0.939 to 1.062 once in 1e9.
+    """With correct noise, the scale of 5,000 draws is outside 0.939 to 1.062 once in 1e9 runs.
 
-    That of Gaussian noise has a standard deviation of 0.8 / sqrt(10,000) = 0.008, or 0.012 with
-    1.2: both are more than eleven of these inside the alarm. Laplace noise, made normal by its
-    ranks, has a scale of 0.854 known to 0.009, or of 1.134 known to 0.0112: more than six. Choices
-    of splits depend little on their scale; their sampler is tested by itself.
+    Gaussian noise that is 0.8 or 1.2 times as wide gives scales with standard deviations of 0.008
+    and 0.012; both limits are more than eleven of these away. Laplace noise, transformed by its
+    ranks, gives 0.854 ± 0.009 or 1.134 ± 0.0112, more than six away. Choices of splits hardly
+    depend on their scale; their sampler is tested separately.
     """
     honest = audited(subject)
     honest.set_params(**known_settings(subject.estimator_class, MANY_RELEASES))

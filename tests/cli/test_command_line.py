@@ -21,7 +21,7 @@ SCHEMA = Schema(
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A folder with a private table of 400 records, and its schema, as the working directory."""
+    """Work in a folder with a private table of 400 records and its schema."""
     rng = np.random.default_rng(0)
     age = rng.integers(17, 91, 400)
     frame = pd.DataFrame(

@@ -38,7 +38,7 @@ REPORT = ["report", *ARGUMENTS, "--epsilon", "0.5", "1", "4", "--out", "report.h
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A folder with a private and a public table, dates among them, and their schemas."""
+    """Make a folder with a private and a public table, with dates, and their schemas."""
     rng = np.random.default_rng(0)
     for name, n in (("data", 400), ("public_sample", 200)):
         age = rng.integers(17, 91, n)
@@ -57,7 +57,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def write_visits():
-    """The Parquet file that an example names."""
+    """Write the Parquet file that an example reads."""
     pytest.importorskip("pyarrow")
     frame = pd.read_csv("data.csv", parse_dates=["visit"])
     frame.assign(visits=frame.pop("income").eq("yes") * 3).to_parquet("visits.parquet")
@@ -65,7 +65,7 @@ def write_visits():
 
 
 def write_stays():
-    """The table with several rows per person that an example names."""
+    """Write the table with several rows per person that an example reads."""
     stays = pd.read_csv("data.csv").rename(columns={"income": "died"})
     stays.assign(patient_id=range(len(stays))).to_csv("stays.csv", sep=";", index=False)
     Schema(FEATURES, target=Classes(["no", "yes"], name="died")).to_toml("stays.toml")
