@@ -35,6 +35,7 @@ from dpexplain.models.boosting.uncertainty.effects.pair_correlations import corr
 from dpexplain.models.boosting.uncertainty.effects.population import Population
 from dpexplain.models.boosting.uncertainty.effects.posterior import (
     Posterior,
+    covariance_of_shrinkage,
     information,
     posterior,
 )
@@ -222,7 +223,8 @@ class Estimate:
         covariance = after.covariance[:d, :d]
         # Where the prior smooths or shrinks a curve, the error may be as large as the shrinkage.
         off = SHRINKAGE * after.shrinkage[:d]
-        covariance = covariance + np.outer(off, off)
+        owner = np.repeat(np.arange(1 + len(self._sizes)), [1, *self._sizes])
+        covariance = covariance + covariance_of_shrinkage(off, owner, self._population.matrix)
         if self._high is not None:
             # Counts may have another tail than assumed, so the clip may take away nothing.
             per_dispersion = after.covariance[:d, -1] / after.covariance[-1, -1]
