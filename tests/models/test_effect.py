@@ -20,6 +20,7 @@ from dpexplain.models.boosting.records.threads import Team
 from dpexplain.models.boosting.uncertainty.effects import _kernels_expected as _kernels
 from dpexplain.models.boosting.uncertainty.effects import estimate
 from dpexplain.models.boosting.uncertainty.effects.effect import estimate_effect
+from dpexplain.models.boosting.uncertainty.effects.misfit import fit_of_sums
 from dpexplain.models.boosting.uncertainty.effects.pair_correlations import both_below, correlations
 from dpexplain.models.boosting.uncertainty.effects.population import Population
 from dpexplain.models.boosting.uncertainty.effects.posterior import (
@@ -261,6 +262,33 @@ def test_shrinkage_of_terms_is_as_much_alike_as_their_features():
     assert found[1, 3] == pytest.approx(0.81 * off[1] * off[3])
     assert not found[4, :4].any()
     assert not found[0, 1:].any()
+
+
+def test_sums_fit_as_often_as_stated_and_a_lasting_error_is_found():
+    rng = np.random.default_rng(0)
+    feature = np.tile(np.repeat(np.arange(3), 4), 40)
+    slopes = rng.normal(size=(len(feature), 12))
+    fits = [fit_of_sums(rng.normal(size=len(feature)), slopes, feature) for _ in range(400)]
+    assert stats.kstest(fits, "uniform").pvalue > 0.01
+    lasting = rng.normal(size=len(feature)) + 1.0 * slopes[:, 2]
+    assert fit_of_sums(lasting, slopes, feature) < 1e-8
+
+
+def test_sums_without_any_direction_fit():
+    assert fit_of_sums(np.zeros(4), np.zeros((4, 3)), np.zeros(4)) == 1.0
+
+
+@pytest.mark.parametrize("curved", [False, True])
+def test_dependence_of_another_form_than_assumed_is_warned_about(curved):
+    rng = np.random.default_rng(1)
+    x, z = rng.uniform(0, 1, (2, 8_000))
+    X = pd.DataFrame({"x": x, "z": np.clip(3.6 * (x - 0.5) ** 2 + 0.1 * z, 0, 1) if curved else z})
+    score = 4.0 * np.abs(X["x"] - 0.5) - 3.0 * X["z"]
+    y = np.where(rng.random(len(X)) < 1 / (1 + np.exp(-score)), "yes", "no")
+    schema = Schema({name: FEATURES[name] for name in ("x", "z")}, target=Classes(["no", "yes"]))
+    model = DPExplainableBoostingClassifier(4.0, schema=schema, reproducible_seed=0).fit(X, y)
+    explanation = model.explain_global()
+    assert ("another form" in explanation.effect_caution) is curved
 
 
 @pytest.mark.parametrize("same", [False, True])
