@@ -276,6 +276,20 @@ def _curved() -> Problem:
     return Problem(10_000, draw, curves, _numeric(5, -4, 4), -0.3)
 
 
+def _waves() -> Problem:
+    """Curves that rise and fall many times."""
+    curves: dict[str, Curve] = {
+        "x0": lambda x: 1.2 * np.sin(8 * np.pi * x), "x1": lambda x: 0.8 * np.cos(16 * np.pi * x),
+        "x2": lambda x: 1.5 * (x - 0.5), "x3": nothing,
+        "x4": lambda x: 0.6 * np.sign(np.sin(6 * np.pi * x)), "x5": nothing,
+    }  # fmt: skip
+
+    def draw(rng: np.random.Generator, n: int) -> dict[str, Any]:
+        return {f"x{j}": rng.uniform(0.0, 1.0, n) for j in range(6)}
+
+    return Problem(10_000, draw, curves, _numeric(6, 0, 1), -0.4)
+
+
 def _number() -> Problem:
     curves: dict[str, Curve] = {
         "x0": lambda x: 3.0 * x, "x1": lambda x: 2.0 * np.sin(1.5 * x),
@@ -322,6 +336,7 @@ _MAKERS: dict[str, Callable[[], Problem]] = {
     "adult": lambda: _known("adult"),
     "telco": lambda: _known("telco"),
     "curved": _curved,
+    "waves": _waves,
     "regression": _number,
     "counts": _counts,
     "correlated counts": lambda: _counts(0.9),
