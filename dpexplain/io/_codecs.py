@@ -250,6 +250,7 @@ def global_to_plain(explanation: GlobalExplanation) -> dict[str, Any]:
     if explanation.effect_scatter is not None:
         plain["effect_scatter"] = noise_to_plain(explanation.effect_scatter)
         plain["effect_intercept"] = explanation.effect_intercept
+        plain["effect_fit"] = explanation.effect_fit
     if explanation.schema is not None:
         plain["schema"] = schema_to_plain(explanation.schema)
     if explanation.alarms:
@@ -273,6 +274,7 @@ def global_from_plain(value: Any, path: str = "explanation") -> GlobalExplanatio
         "noise": fields.take("noise", optional(noise_from_plain)),
         "effect_scatter": fields.maybe("effect_scatter", noise_from_plain),
         "effect_intercept": fields.maybe("effect_intercept", optional(number)),
+        "effect_fit": fields.maybe("effect_fit", optional(number)),
         "edits": tuple(fields.take("edits", items(record_from_plain))),
         "released_intercept": fields.take("released_intercept", optional(number)),
         "pairs": tuple(fields.take("pairs", items(pair_from_plain))),

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from bench_claims import claims_row
 from bench_print import machine, table, versions
-from bench_truth import PROBLEMS, rows_above_noise, rows_of_fit
+from bench_truth import rows_above_noise, rows_of_fit
 from bench_truth_planner import planner_rows
+from bench_truth_problems import PROBLEMS
 from bench_truth_tables import CLASSES, REAL, is_there, row_of_calibration, row_of_table
 from numpy.typing import NDArray
 
@@ -213,7 +214,15 @@ def _claims(rows: list[Row]) -> Row:
         "true rank inside": f"{np.mean(held):.2f}",
         "signs that are sure": f"{len(sure) / max(len(real), 1):.2f}",
         "of these right": f"{np.mean(right):.3f}" if right else "",
+        "warned, if truth outside": _share_warned(rows, inside=False),
+        "if inside": _share_warned(rows, inside=True),
     }
+
+
+def _share_warned(rows: list[Row], *, inside: bool) -> str:
+    """Share of terms with a caution, of those whose true curve is inside the band or not."""
+    found = [row["warned"] for row in rows if "warned" in row and row["effect"]["whole"] is inside]
+    return f"{np.mean(found):.2f} of {len(found)}" if found else ""
 
 
 def _share_certain(rows: list[Row]) -> str:

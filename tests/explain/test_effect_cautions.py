@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from dpexplain.explain import GlobalExplanation, Guarantee, NoiseModel
+from dpexplain.io import from_json, to_json
 from example_explanations import age, job, private_guarantee
 
 CLEAR = {"effect": [-1.5, 0.5, 1.0, 0.2], "effect_std": [0.1] * 4, "effect_factor": 3.0}
@@ -72,6 +73,20 @@ def test_few_people_are_named_whatever_is_predicted():
     few = (age(count=[100.0, 100, 100, -2], **CLEAR), job(count=[100.0, 100, 100, -2], **CLEAR))
     for link in ("logit", "identity"):
         assert model(few, link=link).effect_caution.startswith("With about 300 records")
+
+
+@pytest.mark.parametrize(
+    ("fit", "doubted"), [(None, False), (0.2, False), (1e-5, False), (1e-9, True)]
+)
+def test_sums_that_contradict_the_assumptions_are_warned_about(fit, doubted):
+    found = model(effect_fit=fit)
+    assert ("outside the effect bands" in found.effect_caution) is doubted
+    assert set(found.effect_cautions) == ({"age", "job"} if doubted else set())
+    assert from_json(to_json(found)).effect_caution == found.effect_caution
+
+
+def test_few_people_are_the_first_thing_that_is_said():
+    assert "400 records" in model(effect_fit=0.0, effect_intercept=5.0).effect_caution
 
 
 def test_a_term_in_one_bin_says_that_nothing_is_known_of_it():

@@ -35,9 +35,14 @@ _JUMPING = (
     "The effect of {} may jump between {} and {}: the estimate rounds off jumps, so the true curve "
     "can leave the effect band in bins next to them."
 )
+_MISFIT = (
+    "The released sums differ from those that the estimates predict by more than noise explains: "
+    "features may depend on each other in another form than assumed, and the true effects can lie "
+    "outside the effect bands."
+)
 _UNCERTAIN = (
     "The effect band includes 0 in every bin: no bin has an effect that is certain, but an effect "
-    "as large as the band cannot be ruled out."
+    "as large as the band, or one that rises and falls many times, cannot be ruled out."
 )
 _HATCHED = (
     "Nearly every bin of the released curve may be noise, but the term has an effect: the estimate "
@@ -61,6 +66,11 @@ smooth curve of many bins they differ less, since most of this uncertainty is ab
 
 _STEEPER = 4.0
 """A curve may jump only where it is this many times as steep as between most neighboring bins."""
+
+
+_LEAST_FIT = 1e-8
+"""Assumptions are doubted if the sums fit them this badly with at most this probability. It is very
+small because features of a sample depend on each other a little by chance, which does no harm."""
 
 
 class Estimated(Protocol):
@@ -159,6 +169,22 @@ def classes_caution(terms: Sequence[Estimated], intercepts: Sequence[float]) -> 
     odds = np.exp(np.asarray(intercepts) - np.max(intercepts))
     rare = n_records * float(odds.min() / odds.sum())
     return _FEW_OF_A_CLASS.format("rarest", _rounded(rare)) if rare < _FEW else ""
+
+
+def misfit_caution(fit: float | None) -> str:
+    """Return a warning if the released sums contradict the assumptions of the estimates.
+
+    Parameters
+    ----------
+    fit : float or None
+        Probability of sums that fit this badly if the assumptions hold; None if not tested.
+
+    Returns
+    -------
+    str
+        One sentence; empty if there is no contradiction.
+    """
+    return _MISFIT if fit is not None and fit < _LEAST_FIT else ""
 
 
 def _rounded(n_records: float) -> str:

@@ -219,6 +219,7 @@ class AdditiveModel(VersionedEstimator):
             alarms=self._alarms(),
             effect_intercept=None if effect is None else effect.intercept,
             effect_scatter=None if effect is None else effect.joint,
+            effect_fit=None if effect is None else effect.fit_of_sums,
             pairs=tuple(
                 replace(pair.curve(terms.bins, self.guarantee_), released=scores)
                 for pair, scores in zip_longest(terms.pairs, before)

@@ -35,12 +35,15 @@ class TermEffect:
         Joint posterior errors of all bins and of the intercept.
     factors : ndarray of shape (n_terms,)
         Half-width of each term's simultaneous band, in standard deviations.
+    fit_of_sums : float or None
+        Probability of released sums that fit this badly if all assumptions hold.
     """
 
     curves: tuple[FloatArray, ...]
     intercept: float
     joint: NoiseModel
     factors: FloatArray
+    fit_of_sums: float | None
 
     def of_term(self, place: int) -> dict[str, Any]:
         """Return the effect fields of a `ShapeFunction` for the term at index `place`."""
@@ -66,4 +69,4 @@ def term_effect(draws: EffectDraws, sizes: Sequence[int]) -> TermEffect:
     """
     joint = NoiseModel.from_draws(sizes, [draws.errors])
     factors = _STEPS * joint.simultaneous_factors()
-    return TermEffect(draws.curves, draws.intercept, joint, factors)
+    return TermEffect(draws.curves, draws.intercept, joint, factors, draws.fit_of_sums)

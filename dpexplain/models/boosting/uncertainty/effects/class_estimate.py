@@ -34,6 +34,7 @@ from dpexplain.models.boosting.uncertainty.effects.pair_correlations import corr
 from dpexplain.models.boosting.uncertainty.effects.population import Population
 from dpexplain.models.boosting.uncertainty.effects.posterior import (
     Posterior,
+    covariance_of_shrinkage,
     information_of,
     posterior,
 )
@@ -170,7 +171,12 @@ class ClassEstimate:
         """Compute the curves and their errors per bin, class by class."""
         d = len(at)
         off = SHRINKAGE * after.shrinkage[:d]
-        covariance = after.covariance[:d, :d] + np.outer(off, off)
+        owner = np.zeros(d, dtype=np.intp)
+        of_contrast = np.repeat(np.arange(1 + len(self._sizes)), [1, *self._sizes])
+        for place in self._places:
+            owner[place] = of_contrast
+        more = covariance_of_shrinkage(off, owner, self._population.matrix)
+        covariance = after.covariance[:d, :d] + more
         root = np.linalg.cholesky(covariance + 1e-12 * np.trace(covariance) / d * np.eye(d)).T
         curves, released = self._curves(at), zip(self._bases, self._terms.counts, strict=True)
         weights = [centering_weights(basis, counts) for basis, counts in released]

@@ -11,7 +11,7 @@ the correlations, and everything that a short fit leaves undetermined.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,10 +31,12 @@ from dpexplain.models.boosting.uncertainty.effects.counts import (
     bounded,
     count_table,
 )
+from dpexplain.models.boosting.uncertainty.effects.misfit import fit_of_sums
 from dpexplain.models.boosting.uncertainty.effects.pair_correlations import correlations
 from dpexplain.models.boosting.uncertainty.effects.population import Population
 from dpexplain.models.boosting.uncertainty.effects.posterior import (
     Posterior,
+    covariance_of_shrinkage,
     information,
     posterior,
 )
@@ -97,11 +99,14 @@ class EffectDraws:
     errors : ndarray of shape (n_draws, n_values)
         Errors of the curves and the intercept, with columns in the order of `NoiseModel`. The mean
         outer product of the rows is the posterior covariance.
+    fit_of_sums : float or None, default=None
+        Probability of sums that fit this badly if all assumptions hold; None if not tested.
     """
 
     curves: tuple[FloatArray, ...]
     intercept: float
     errors: FloatArray
+    fit_of_sums: float | None = None
 
 
 class Estimate:
@@ -158,6 +163,8 @@ class Estimate:
             here = np.concatenate([at, correlation[chosen], dispersion])
             fisher = self._fisher(columns, truth, table)
             known = information(found.slopes, found.missing, here, fisher)
+            if step + 1 == self._effort.n_steps:
+                fits = fit_of_sums(found.missing, found.slopes, self._trajectory.feature_of_leaf)
             del found  # large, and not needed while the next one is computed
             after = posterior(
                 known,
@@ -179,7 +186,7 @@ class Estimate:
             if step + 1 < self._effort.n_steps:
                 self._population.draw(correlation)
                 chosen = pairs_that_matter(self._spreads(at), spread, self._effort.most_pairs)
-        return self._summary(at, after)
+        return replace(self._summary(at, after), fit_of_sums=fits)
 
     def _start(self) -> FloatArray:
         """Return initial coefficients, whose curves are close to the released curves."""
@@ -222,7 +229,8 @@ class Estimate:
         covariance = after.covariance[:d, :d]
         # Where the prior smooths or shrinks a curve, the error may be as large as the shrinkage.
         off = SHRINKAGE * after.shrinkage[:d]
-        covariance = covariance + np.outer(off, off)
+        owner = np.repeat(np.arange(1 + len(self._sizes)), [1, *self._sizes])
+        covariance = covariance + covariance_of_shrinkage(off, owner, self._population.matrix)
         if self._high is not None:
             # Counts may have another tail than assumed, so the clip may take away nothing.
             per_dispersion = after.covariance[:d, -1] / after.covariance[-1, -1]

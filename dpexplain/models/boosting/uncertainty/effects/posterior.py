@@ -160,3 +160,30 @@ def posterior(
     mean = covariance @ (known.pull + before)
     shrinkage = covariance @ (precision * mean - before)
     return Posterior(mean, (covariance + covariance.T) / 2.0, scales, shrinkage)
+
+
+def covariance_of_shrinkage(
+    off: FloatArray, owner: NDArray[np.intp], correlation: FloatArray
+) -> FloatArray:
+    """Return the covariance of errors that are as large as the shrinkage.
+
+    Within a term, the errors of all coefficients have the same sign relative to the shrinkage. The
+    correlation between the errors of two terms is the squared correlation of their features: if
+    features are independent, nothing is known about how their errors are related.
+
+    Parameters
+    ----------
+    off : ndarray of shape (n_coefficients,)
+        Shrinkage of each coefficient.
+    owner : ndarray of shape (n_coefficients,)
+        1 plus the index of each coefficient's term; 0 for intercepts.
+    correlation : ndarray of shape (n_features, n_features)
+        Correlation matrix of the features.
+
+    Returns
+    -------
+    ndarray of shape (n_coefficients, n_coefficients)
+    """
+    alike = np.eye(1 + len(correlation))
+    alike[1:, 1:] = correlation**2
+    return np.asarray(np.outer(off, off) * alike[np.ix_(owner, owner)])

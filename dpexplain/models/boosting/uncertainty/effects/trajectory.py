@@ -72,6 +72,7 @@ class Trajectory:
         self._updates = _updates(fit, bound)
         self._clips = fit.clips
         self._first_score = float(fit.start)
+        self.feature_of_leaf = np.repeat(self._visit_feature, np.diff(self._leaf_start))
         self._n_passes = len(visits) / len(fit.binned.counts)
         self._shares = np.concatenate([shares(c) for c in fit.binned.counts])
         self._kind = LOGISTIC if logistic else NORMAL
