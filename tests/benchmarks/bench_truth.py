@@ -34,7 +34,7 @@ def _many(name: str) -> tuple[pd.DataFrame, FloatArray]:
 
 
 def fitted(name: str, epsilon: float, seed: int, **settings: Any) -> Any:
-    """Fit to a table of its own."""
+    """Fit a fresh table."""
     made = problem(name)
     X, y = made.sample(1_000 + seed)
     kind = DPExplainableBoostingClassifier if made.classifies else DPExplainableBoostingRegressor
@@ -45,9 +45,9 @@ def fitted(name: str, epsilon: float, seed: int, **settings: Any) -> Any:
 
 
 def truth(name: str, model: Any, of_class: int = 0) -> tuple[list[FloatArray], list[FloatArray]]:
-    """True curve per bin of each term, and true share of people; not centered.
+    """Return each term's true curve and proportion of records per bin, not centered.
 
-    With interactions the best additive model of the population, found by backfitting.
+    With interactions, this is the population's best additive model, found by backfitting.
     """
     made = problem(name)
     X, score = _many(name)
@@ -87,9 +87,9 @@ def _projected(
 def rows_of_fit(
     name: str, epsilon: float, seed: int, *, claims: bool = True, **settings: Any
 ) -> list[dict[str, Any]]:
-    """Fit once, and hold both bands of each term against the truth.
+    """Fit once, and compare both bands of each term with the truth.
 
-    Claims about bins, ranges, ranks and decisions take most of the time; `claims` says whether
+    Claims about bins, ranges, ranks and decisions take most of the time; `claims` states whether
     they are made.
 
     Returns
@@ -150,7 +150,7 @@ def _rows_of_score(
 
 
 def rows_above_noise(name: str, epsilon: float, seed: int) -> list[dict[str, Any]]:
-    """Fit once, and say of each term only whether it rises above the noise."""
+    """Fit once, and return only whether each term rises above the noise."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyWarning)  # the planner looks up to weak guarantees
         explanation = fitted(name, epsilon, seed).explain_global()

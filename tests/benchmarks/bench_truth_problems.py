@@ -22,7 +22,7 @@ _MOST_COUNTED = 60
 
 @dataclass(frozen=True)
 class Problem:
-    """Where records come from, and the curves behind them."""
+    """Distribution of records, and the curves behind them."""
 
     n: int
     draw: Draw
@@ -38,7 +38,7 @@ class Problem:
 
     @property
     def classifies(self) -> bool:
-        """Whether the target is a class."""
+        """Whether the target is categorical."""
         return self.deviation is None and self.dispersion is None
 
     @property
@@ -54,7 +54,7 @@ class Problem:
         return Schema(self.features, target=target)
 
     def scores_of_classes(self, X: pd.DataFrame) -> FloatArray:
-        """Score of each class, relative to the mean of all classes."""
+        """Return the score of each class relative to the mean of all classes."""
         parts = [
             sum((curve(X[name].to_numpy()) for name, curve in own.items()), np.zeros(len(X)))
             for own in (self.curves, *self.more)
@@ -64,7 +64,7 @@ class Problem:
         return np.asarray(scores - scores.mean(axis=1, keepdims=True))
 
     def score(self, X: pd.DataFrame) -> FloatArray:
-        """Log-odds, expected number, or logarithm of the expected count."""
+        """Return the log-odds, the expected value, or the logarithm of the expected count."""
         parts = [curve(X[name].to_numpy()) for name, curve in self.curves.items()]
         beyond = 0.0 if self.beyond is None else self.beyond(X)
         return np.asarray(self.intercept + sum(parts) + beyond, dtype=np.float64)
@@ -96,7 +96,7 @@ def nothing(x: Any) -> FloatArray:
 
 
 def _normals(n_features: int, correlation: float = 0.0, reach: float = 4.0) -> Draw:
-    """Normal features, of which each second one goes with the one before."""
+    """Draw normal features; every second one is correlated with the one before it."""
 
     def draw(rng: np.random.Generator, n: int) -> dict[str, Any]:
         z = rng.standard_normal((n, n_features))
@@ -223,7 +223,7 @@ def _real_table() -> Problem:
 
 
 def _known(table_name: str) -> Problem:
-    """Records of a real table, whose features depend on each other, with simulated labels."""
+    """Draw records of a real table, with dependent features and simulated labels."""
     from bench_data import found
 
     ((_, data),) = found([table_name], [table_name])
@@ -348,5 +348,5 @@ PROBLEMS = tuple(_MAKERS)
 
 @cache
 def problem(name: str) -> Problem:
-    """Make a problem, once."""
+    """Make a problem, cached by its name."""
     return _MAKERS[name]()
