@@ -87,10 +87,9 @@ function legendEntries(state, termFit, cut, replay) {
   if (state.other) entries.push(["other", otherWords(state)]);
   if (termFit.noise_std && layer !== "effect") {
     const inner = termFit.structure_std ? `; ${kind === "numeric" ? "dark" : "inner"}: privacy alone` : "";
-    const what = termFit.structure_std ? "total uncertainty" : "privacy noise";
     const bins = termFit.labels.length - termFit.special.length;
     const resolved = kind === "numeric" ? `; ${bins} bin${bins === 1 ? "" : "s"} resolved` : "";
-    entries.push(["noise", `${what}${inner}; hatched: may be noise${resolved}`]);
+    entries.push(["noise", `${bandName(termFit)}${inner}; hatched: may be noise${resolved}`]);
   }
   if (replay !== null) entries.push(["replay", `simulated rerun ${replay + 1}`]);
   if (cut) entries.push(["cut", "continues off-scale"]);
@@ -98,6 +97,11 @@ function legendEntries(state, termFit, cut, replay) {
     entries.push(["reference", "non-private reference, not releasable"]);
   }
   return entries;
+}
+
+/** What the wide band of a curve is. */
+export function bandName(termFit) {
+  return termFit.structure_std ? "total uncertainty" : "privacy noise";
 }
 
 /** How much of the band comes from each source. */
