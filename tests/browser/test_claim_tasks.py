@@ -16,7 +16,7 @@ from pair_examples import swept
 pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "tasks.md"
-ROW = re.compile(r"^\| ([A-O]) \| (.+?) \| (.+?) \| (.+?) \|$", re.MULTILINE)
+ROW = re.compile(r"^\| ([A-S]) \| (.+?) \| (.+?) \| (.+?) \|$", re.MULTILINE)
 ANSWERS = {name: answer for name, _, _, answer in ROW.findall(DOCUMENT.read_text("utf-8"))}
 MOST = 3
 
@@ -191,6 +191,26 @@ def two_regions(reader):
     return said(reader.page)
 
 
+def where_the_pair_is(reader):
+    reader.term("age & children")
+    return said(reader.page, ".dpx-plan-term")
+
+
+def ratings_in_the_noise(reader):
+    reader.term("rating of the marriage")
+    return said(reader.page, ".dpx-shape .dpx-legend")
+
+
+def age_of_person_three(reader):
+    person_three(reader)
+    return said(reader.page, ".dpx-waterfall")
+
+
+def noise_in_curves(reader):
+    reader.click(reader.page.get_by_text("Every ε", exact=True))
+    return said(reader.page, ".dpx-planner")
+
+
 TASKS = {
     "A": (where_it_is_highest, 4.0), "B": (highest_between_two_ages, 4.0),
     "C": (lowest_occupation, 4.0), "D": (youngest_without_children, 4.0),
@@ -198,21 +218,23 @@ TASKS = {
     "H": (person_three, 1.0), "I": (patients, 1.0), "J": (credit, 1.0),
     "K": (pictures_of_two_classes, 2.0), "L": (two_regions, 4.0),
     "M": (twenty_years_older, 1.0), "N": (happy_and_unhappy, 4.0), "O": (first_age_above, 1.0),
+    "P": (where_the_pair_is, 4.0), "Q": (ratings_in_the_noise, 0.5), "R": (age_of_person_three, 0.5),
+    "S": (noise_in_curves, 2.0),
 }  # fmt: skip
 
 
-def test_there_are_fifteen_questions():
-    assert sorted(ANSWERS) == sorted(TASKS) == list("ABCDEFGHIJKLMNO")
+def test_there_are_nineteen_questions():
+    assert sorted(ANSWERS) == sorted(TASKS) == list("ABCDEFGHIJKLMNOPQRS")
 
 
 @pytest.mark.parametrize("task", sorted(TASKS))
 def test_the_question_is_answered_in_three_interactions(task, open_page, pictures):
     answer, epsilon = TASKS[task]
-    source = swept() if task in "DEL" else view_examples.comparison(joint=True)
+    source = swept() if task in "DELP" else view_examples.comparison(joint=True)
     source = example_filters.picture_comparison(side=8) if task == "K" else source
     people = {"samples": view_examples.survey_people(12), "samples_public": True}
     shown = {} if task == "K" else {"term": "age"}
-    view = Explorer(source, **shown, **(people if task in "FGHIM" else {}))
+    view = Explorer(source, **shown, **(people if task in "FGHIMR" else {}))
     view.epsilon = epsilon
     page = open_page(view, width=1366)
     reader = Reader(page)

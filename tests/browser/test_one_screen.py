@@ -53,6 +53,12 @@ def test_bar_and_chart_fit_on_one_screen(page):
         assert inside["height"] > 0, part
 
 
+def test_the_bar_is_one_row_on_a_tablet(page):
+    page.set_viewport_size({"width": 1024, "height": 768})
+    settle(page)
+    assert page.locator(".dpx-sticky").bounding_box()["height"] <= BAR
+
+
 def test_at_most_half_of_the_words_of_the_first_explorer_are_in_sight(page):
     assert 100 < page.evaluate(_WORDS) <= WORDS
 

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { epsilonForTarget, onlyMetric, targetWords } from "../../../widgets/dpexplain_widgets/static/views/planner/sweep_answers.js";
+import {
+  epsilonForTarget, existenceWords, onlyMetric, targetWords,
+} from "../../../widgets/dpexplain_widgets/static/views/planner/sweep_answers.js";
 
 const sweep = (name, rows, epsilons = [0.5, 1, 4]) =>
   ({ epsilons, fits: rows.map((row) => row.map((value) => ({ metrics: { [name]: value } }))) });
@@ -26,4 +28,18 @@ test("a page with several metrics, or with none, has no single metric", () => {
   assert.equal(onlyMetric(sweep("AUROC", [[0.7], [0.8]])), "AUROC");
   assert.equal(onlyMetric({ fits: [[{ metrics: { a: 1, b: 2 } }]] }), "");
   assert.equal(onlyMetric({ fits: [[{ metrics: {} }], [{ metrics: { a: 1 } }]] }), "");
+});
+
+test("a pair is said to exist where a fit has it", () => {
+  const made = (...absent) => ({
+    epsilons: [0.5, 1, 4], terms: [{ name: "age & job" }],
+    fits: absent.map((row) => row.map((each) => ({ terms: [{ absent: each }] }))),
+  });
+  const words = (...absent) => existenceWords(made(...absent), { name: "age & job" });
+  assert.equal(words([true], [false], [false]), " exists at ε = 1 and 4 only.");
+  assert.equal(words([true], [true], [false]), " exists at ε = 4 only.");
+  assert.equal(words([true], [true], [true]), " exists in no private fit.");
+  assert.equal(words([true, false], [false], [false]), " exists at ε = 0.5, 1 and 4, but not in every fit.");
+  assert.equal(words([false], [false], [false]), "");
+  assert.equal(existenceWords(made([true], [true], [true]), undefined), "");
 });

@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import {
   formatCount, formatDelta, formatEpsilon, formatLike, formatNumber, formatSigned, formatTick,
-  plural, quotedName, shortName,
+  plural, quotedName, shortName, shareEquation,
 } from "../../../widgets/dpexplain_widgets/static/kit/format.js";
 import { binSentence, estimateWords, guaranteeSentence, noiseVerdict, scoreWords } from "../../../widgets/dpexplain_widgets/static/kit/words.js";
 
@@ -117,4 +117,10 @@ test("a bin is read with its estimate unless the released curve is shown alone",
   const state = { payload, fit: { guarantee: { private: true } }, pinned: null, reference: null };
   const isRead = (shownCurve) => binSentence({ ...state, shownCurve }, estimated, 0).includes("an effect is certain");
   assert.deepEqual(["both", "effect", "released"].map(isRead), [true, true, false]);
+});
+
+test("a small probability is not said to be zero", () => {
+  assert.equal(shareEquation("P", 0.0004), "P < 0.1%");
+  assert.equal(shareEquation("P", 0.9996), "P > 99.9%");
+  assert.equal(shareEquation("P", 0.123, 2), "P = 12%");
 });

@@ -3,7 +3,7 @@ import { html, svg } from "../kit/dom.js";
 import { formatEpsilon, quotedName } from "../kit/format.js";
 import { shownLayer } from "./curves.js";
 import { beyondMark } from "./marks.js";
-import { causeShares, epsilonWords, fitWords, otherWords } from "../kit/words.js";
+import { binsInsideNoise, causeShares, epsilonWords, fitWords, otherWords } from "../kit/words.js";
 
 const SWATCH = { width: 30, height: 16 };
 
@@ -87,10 +87,11 @@ function legendEntries(state, termFit, cut, replay) {
   if (state.other) entries.push(["other", otherWords(state)]);
   if (termFit.noise_std && layer !== "effect") {
     const inner = termFit.structure_std ? `; ${kind === "numeric" ? "dark" : "inner"}: privacy alone` : "";
-    const what = termFit.structure_std ? "total uncertainty" : "privacy noise";
     const bins = termFit.labels.length - termFit.special.length;
     const resolved = kind === "numeric" ? `; ${bins} bin${bins === 1 ? "" : "s"} resolved` : "";
-    entries.push(["noise", `${what}${inner}; hatched: may be noise${resolved}`]);
+    const inside = binsInsideNoise(termFit);
+    const hatched = inside === null ? "hatched" : `hatched (${inside} of ${termFit.labels.length})`;
+    entries.push(["noise", `${bandName(termFit)}${inner}; ${hatched}: may be noise${resolved}`]);
   }
   if (replay !== null) entries.push(["replay", `simulated rerun ${replay + 1}`]);
   if (cut) entries.push(["cut", "continues off-scale"]);
@@ -98,6 +99,11 @@ function legendEntries(state, termFit, cut, replay) {
     entries.push(["reference", "non-private reference, not releasable"]);
   }
   return entries;
+}
+
+/** What the wide band of a curve is. */
+export function bandName(termFit) {
+  return termFit.structure_std ? "total uncertainty" : "privacy noise";
 }
 
 /** How much of the band comes from each source. */

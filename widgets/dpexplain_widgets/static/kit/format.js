@@ -101,6 +101,12 @@ export function formatShare(share, digits = 3) {
   return share < 0.001 ? "<0.1%" : `${formatNumber(100 * share, digits)}%`;
 }
 
+/** The same share as an equation: "P = 12%", "P < 0.1%". */
+export function shareEquation(name, share, digits = 3) {
+  const text = formatShare(share, digits);
+  return /^[<>]/.test(text) ? `${name} ${text[0]} ${text.slice(1)}` : `${name} = ${text}`;
+}
+
 /** A count of records, as an integer: noise makes fractions meaningless. */
 export function formatCount(count) {
   return withMinus(withThousands(String(Math.round(count) + 0)));

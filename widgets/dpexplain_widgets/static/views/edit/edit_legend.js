@@ -1,4 +1,5 @@
 // The legend of the edit view.
+import { bandName } from "../../charts/legend.js";
 import { html } from "../../kit/dom.js";
 
 function legendItem(kind, words) {
@@ -14,6 +15,6 @@ export function drawEditLegend(list, { start, curve }, preview) {
     edited ? legendItem("before", "as released") : null,
     legendItem("now", edited ? "edited" : "as released"),
     preview ? legendItem("preview", "preview") : null,
-    start.termFit.total_std ? legendItem("band", "total uncertainty, as in Shape") : null,
+    start.termFit.total_std ? legendItem("band", bandName(start.termFit)) : null,
   ].filter(Boolean));
 }

@@ -1,25 +1,27 @@
 // The chart of a curve being edited: before, now, and a preview of the chosen operation.
 import { binColumns, columnAt, crowdsTheAxis, valuePosition } from "../../charts/bins.js";
 import { svg } from "../../kit/dom.js";
-import { edgeDay, formatTick } from "../../kit/format.js";
+import { edgeDay, formatTick, shortName } from "../../kit/format.js";
 import { label, LABEL_SIZE, rule } from "../../charts/marks.js";
 import { dayTicks, linearScale, niceAxis, niceTicks } from "../../charts/scale.js";
 import { fitText, fitTexts, labelsThatFit, textWidth } from "../../kit/text.js";
 import { watermark } from "../../charts/watermark.js";
 
-const PLACE = { top: 26, plot: 240, gap: 10, counts: 44, below: 44, slot: 72 };
+const PLACE = { top: 26, plot: 240, gap: 10, counts: 44, below: 44, slot: 72, narrow: 500, narrowSlot: 40, upright: 130, lying: 80 };
 const NEAR_CURVE = 9;
 const LABEL_GAP = 6;
 
 function editColumns(curve, left, right) {
   const { termFit, valueBins } = curve;
   const count = termFit.special.length;
-  const end = right - count * PLACE.slot;
+  const slot = right < PLACE.narrow ? PLACE.narrowSlot : PLACE.slot;
+  const gap = (20 * slot) / PLACE.slot;
+  const end = right - count * slot;
   const even = termFit.edges ? crowdsTheAxis(termFit.edges, end - left) : true;
   const edges = termFit.edges ?? Array.from({ length: valueBins + 1 }, (_, i) => i);
   const x = valuePosition(edges, even, left, end);
-  const slots = termFit.special.map((_, i) => [end + i * PLACE.slot + 20, end + (i + 1) * PLACE.slot - 4]);
-  return { columns: binColumns(edges, x, slots), x, edges, end, even };
+  const slots = termFit.special.map((_, i) => [end + i * slot + gap, end + (i + 1) * slot - 4]);
+  return { columns: binColumns(edges, x, slots), x, edges, end, even, slot };
 }
 
 function axisOf(curve, curves) {
@@ -91,30 +93,60 @@ function outsideMarks(curve, layout) {
   });
 }
 
+// Names of categories stand upright where most of them would be cut away.
+function uprightNames({ termFit, valueBins }, { columns, slot }, font) {
+  const cut = (name, room) => textWidth(shortName(name, 200), LABEL_SIZE, font) > room;
+  const narrow = termFit.special.some((name) => cut(name, slot - 8));
+  const room = columns[0][1] - columns[0][0] - LABEL_GAP;
+  const crowded = !termFit.edges && room < PLACE.lying && termFit.labels.slice(0, valueBins).some((name) => cut(name, room));
+  return { crowded, narrow: narrow || crowded };
+}
+
+function uprightLabels(names, columns, baseline, font) {
+  const texts = fitTexts(names, PLACE.upright, LABEL_SIZE, font);
+  const places = texts.map((_, i) => ({
+    center: (columns[i][0] + columns[i][1]) / 2, width: LABEL_SIZE, priority: i,
+  }));
+  return labelsThatFit(places, 0).map((i) => {
+    const [x, y] = [places[i].center + 4.5, baseline - 10];
+    const text = label(texts[i], x, y, "end");
+    text.setAttribute("transform", `rotate(-90 ${x} ${y})`);
+    return text;
+  });
+}
+
+/** Labels below the columns, and the height that they need. */
 function editLabels(curve, layout, font) {
   const { termFit, valueBins } = curve;
   const baseline = layout.foot + 18;
-  const special = termFit.special.map((name, i) => {
-    const [left, right] = layout.columns[valueBins + i];
-    return label(fitText(name, PLACE.slot - 8, LABEL_SIZE, font), (left + right) / 2, baseline);
-  });
+  const { crowded, narrow } = uprightNames(curve, layout, font);
+  const standing = [...(crowded ? termFit.labels.slice(0, valueBins) : []), ...(narrow ? termFit.special : [])];
+  const widest = Math.max(0, ...standing.map((name) => textWidth(shortName(name, 200), LABEL_SIZE, font)));
+  const below = standing.length === 0 ? 0 : Math.min(PLACE.upright, Math.ceil(widest)) - 4;
+  const specialColumns = layout.columns.slice(valueBins);
+  const special = narrow ? uprightLabels(termFit.special, specialColumns, baseline, font)
+    : termFit.special.map((name, i) => label(fitText(name, layout.slot - 8, LABEL_SIZE, font),
+      (specialColumns[i][0] + specialColumns[i][1]) / 2, baseline));
+  const values = valueLabels(curve, layout, font, baseline, crowded);
+  return { elements: [...values, ...special], below: Math.max(0, below) };
+}
+
+function valueLabels({ termFit, valueBins, isDate }, layout, font, baseline, crowded) {
+  const names = termFit.labels.slice(0, valueBins);
+  if (crowded) return uprightLabels(names, layout.columns, baseline, font);
   if (!termFit.edges) {
-    const room = Math.max(40, layout.columns[0][1] - layout.columns[0][0] - LABEL_GAP);
-    const names = fitTexts(termFit.labels.slice(0, valueBins), room, LABEL_SIZE, font).map((text, i) => {
-      const [left, right] = layout.columns[i];
-      return { text, center: (left + right) / 2, width: textWidth(text, LABEL_SIZE, font), priority: i };
-    });
-    const shown = labelsThatFit(names, LABEL_GAP);
-    return [...shown.map((i) => label(names[i].text, names[i].center, baseline)), ...special];
+    const [left, right] = layout.columns[0];
+    return fitTexts(names, right - left - LABEL_GAP, LABEL_SIZE, font).map((name, i) =>
+      label(name, (layout.columns[i][0] + layout.columns[i][1]) / 2, baseline));
   }
   const [low, high] = [layout.edges[0], layout.edges.at(-1)];
-  const count = Math.max(2, (layout.end - layout.left) / (curve.isDate ? 100 : 80));
-  const { ticks, step } = curve.isDate ? { ticks: dayTicks(low, high, count), step: 1 } : niceTicks(low, high, count);
+  const count = Math.max(2, (layout.end - layout.left) / (isDate ? 100 : 60));
+  const { ticks, step } = isDate ? { ticks: dayTicks(low, high, count), step: 1 } : niceTicks(low, high, count);
   const marks = (layout.even ? layout.edges : ticks).map((tick, i) => {
-    const text = curve.isDate ? edgeDay(tick, layout.edges) : formatTick(tick, layout.even ? Math.min(step, 1) : step);
+    const text = isDate ? edgeDay(tick, layout.edges) : formatTick(tick, layout.even ? Math.min(step, 1) : step);
     return { text, center: layout.x(tick), width: textWidth(text, LABEL_SIZE, font), priority: i };
   });
-  return [...labelsThatFit(marks, 12).map((i) => label(marks[i].text, marks[i].center, baseline)), ...special];
+  return labelsThatFit(marks, 12).map((i) => label(marks[i].text, marks[i].center, baseline));
 }
 
 /** Draw. Returns the element, `binAt(x)`, `valueAt(y)`, `nearCurve(x, y)` and the step of a nudge. */
@@ -141,7 +173,9 @@ export function drawEditPlot({ curve, preview, chosen, cursor, width, font, ids,
     ...(preview ? [line(preview.values, "dpx-edit-preview")] : []),
     ...outsideMarks(preview ?? curve, layout),
   );
-  const picture = svg("svg", { class: "dpx-svg", width, height: foot + PLACE.below, "aria-hidden": "true" });
+  const labels = editLabels(curve, layout, font);
+  const height = foot + PLACE.below + labels.below;
+  const picture = svg("svg", { class: "dpx-svg", width, height, "aria-hidden": "true" });
   const frame = { x: left - 2, y: top - 2, width: width - left, height: bottom - top + 4 };
   picture.append(
     svg("defs", {}, svg("clipPath", { id: ids.clip }, svg("rect", frame))),
@@ -153,8 +187,8 @@ export function drawEditPlot({ curve, preview, chosen, cursor, width, font, ids,
     ...(warning ? [watermark(warning, { left, right: width - 6, top, bottom }, font, [])] : []),
     rule(left, foot, width - 6, foot, "axis"),
     label(fitText(`adds to ${scoreWords}`, width - 8, LABEL_SIZE, font), 0, 14, "start", "dpx-axis-title"),
-    ...editLabels(curve, layout, font),
-    label(fitText(about, width - 8, LABEL_SIZE, font), width / 2, foot + 38, "middle", "dpx-axis-title"),
+    ...labels.elements,
+    label(fitText(about, width - 8, LABEL_SIZE, font), width / 2, foot + 38 + labels.below, "middle", "dpx-axis-title"),
   );
   const binAt = (x) => columnAt(layout.columns, x);
   return {

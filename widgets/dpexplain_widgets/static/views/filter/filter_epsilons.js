@@ -3,7 +3,7 @@ import { html, listen, setText } from "../../kit/dom.js";
 import { drawPicture } from "./filter_picture.js";
 import { signedStrip } from "./filter_strip.js";
 import { columnWords, shareWords } from "./filter_words.js";
-import { formatShare, quotedName } from "../../kit/format.js";
+import { quotedName, shareEquation } from "../../kit/format.js";
 import { indexAfterKey } from "../../kit/keyboard.js";
 import { choose } from "../../state/state.js";
 
@@ -39,7 +39,7 @@ export class FilterEpsilons {
         const room = { width: EPSILON_TILE.strip, height: EPSILON_TILE.stripHeight };
         tile.frame.replaceChildren(signedStrip(map, { ...room, limit: limits[column], masked }));
       }
-      const share = formatShare(data.sample(columns[column], n).probabilities[k], 2);
+      const share = data.sample(columns[column], n).probabilities[k];
       this.name(tile, view, { column, map, share, chosen: column === state.stop });
     });
   }
@@ -64,12 +64,12 @@ export class FilterEpsilons {
     const reference = column >= view.state.payload.epsilons.length;
     const open = reference || !view.samples.public ? "not releasable" : "";
     setText(tile.caption, words);
-    setText(tile.share, `P = ${share}`);
+    setText(tile.share, shareEquation("P", share, 2));
     setText(tile.note, open);
     tile.element.classList.toggle("dpx-filter-reference", reference && !chosen);
     tile.element.setAttribute("aria-selected", String(chosen));
     tile.element.tabIndex = chosen ? 0 : -1;
-    const parts = [words, `probability ${share}`, shareWords(map, "contribution"), open];
+    const parts = [words, shareEquation("probability", share, 2), shareWords(map, "contribution"), open];
     tile.element.setAttribute("aria-label", parts.filter(Boolean).join(", "));
   }
 

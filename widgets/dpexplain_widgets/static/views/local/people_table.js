@@ -72,6 +72,15 @@ export function peopleTable(model) {
   const element = html("details", { class: "dpx-details" },
     html("summary", {}, "All samples: which decisions are certain?"), warning, tally, about, box);
 
+  // The box ends below a row, because half a row looks like the last one.
+  function showWholeRows() {
+    box.style.maxHeight = "";
+    const frame = box.getBoundingClientRect();
+    const ends = Array.from(body.rows, (row) => row.getBoundingClientRect().bottom - frame.top + box.scrollTop);
+    const whole = ends.filter((end) => end <= box.clientHeight).at(-1);
+    if (whole !== undefined) box.style.maxHeight = `${whole + frame.height - box.clientHeight}px`;
+  }
+
   const rowOf = (each, chosen) => {
     const press = html("button", { type: "button", class: "dpx-sort" }, html("bdi", {}, COLUMNS[0][2](each)));
     press.addEventListener("click", () => choose(model, { sample: each.place, what_if: {} }));
@@ -95,6 +104,7 @@ export function peopleTable(model) {
     setText(tally, tallyWords(rows));
     warning.hidden = state.samples.public && state.fit.guarantee.private;
     box.hidden = rows.length === 0;
+    showWholeRows();
   }
 
   element.addEventListener("toggle", redraw);

@@ -92,7 +92,7 @@ class Planner {
     const plan = this.model.get("plan");
     if (!plan?.range) return;
     const { payload, term } = readState(this.model);
-    this.termWords.replaceChildren(...neededWords(plan.needed, term));
+    this.termWords.replaceChildren(...neededWords(plan.needed, term, payload));
     const metric = onlyMetric(payload);
     this.metric.hidden = metric === "";
     setText(this.targetLabel, `${shortName(metric, 24)} target: `);

@@ -68,8 +68,25 @@ export function sweepTable(payload) {
     fits.map((row, stop) => columns.map(([, cell]) => cell(row, stop))));
 }
 
-/** The epsilon from which the chosen term rises above the noise, as parts of a sentence; none if unknown. */
-export function neededWords(needed, term) {
+/** "Exists at ε = 1 and 4 only" for a pair that some fits lack; "" otherwise. */
+export function existenceWords({ epsilons, fits, terms }, term) {
+  const i = terms.findIndex(({ name }) => name === term?.name);
+  if (i < 0) return "";
+  const has = epsilons.filter((_, stop) => fits[stop].some((fit) => !fit.terms[i].absent));
+  const missing = fits.slice(0, epsilons.length).some((row) => row.some((fit) => fit.terms[i].absent));
+  if (!missing) return "";
+  const list = has.map((epsilon) => formatEpsilon(epsilon)).join(", ").replace(/, ([^,]*)$/, " and $1");
+  const only = has.length < epsilons.length ? " only" : ", but not in every fit";
+  return list === "" ? " exists in no private fit." : ` exists at ε = ${list}${only}.`;
+}
+
+/**
+ * The epsilon from which the chosen term rises above the noise, or those at which it exists, as parts of a sentence;
+ * none if unknown.
+ */
+export function neededWords(needed, term, payload) {
+  const exists = existenceWords(payload, term);
+  if (exists) return [html("bdi", {}, shortName(term.name, 60)), exists];
   const found = needed.find(([name]) => name === term?.name);
   if (found === undefined) return [];
   return [html("bdi", {}, shortName(term.name, 60)), ` above noise: ${found[2]}.`];

@@ -6,7 +6,7 @@ import { hatchPattern, label, LABEL_SIZE } from "../../charts/marks.js";
 import { fitText, labelsThatFit, textWidth } from "../../kit/text.js";
 import { watermark } from "../../charts/watermark.js";
 
-const HEAT = { top: 12, below: 58, cell: 15, least: 180, most: 380, scale: 14 };
+const HEAT = { top: 12, mark: 24, below: 58, cell: 15, least: 180, most: 380, scale: 14 };
 
 /** Rows and columns of a pair. */
 export function pairShape({ axes }) {
@@ -60,7 +60,7 @@ function axisName({ name, unit }) {
   return shortName(unit ? `${name} [${unit}]` : name, 60);
 }
 
-function layoutOf(termFit, width, font) {
+function layoutOf(termFit, width, font, top) {
   const [rows, columns] = pairShape(termFit);
   const widest = Math.max(...termFit.axes[0].labels.map((name) => textWidth(name.slice(0, 60), LABEL_SIZE, font)));
   const left = Math.ceil(Math.min(widest, Math.max(60, width * 0.26))) + 32;
@@ -68,9 +68,9 @@ function layoutOf(termFit, width, font) {
   const right = width - 16;
   const [cellWidth, cellHeight] = [(right - left) / columns, height / rows];
   return {
-    left, right, height, rows, columns, cellWidth, cellHeight, bottom: HEAT.top + height,
+    left, right, height, rows, columns, cellWidth, cellHeight, top, bottom: top + height,
     x: (column) => left + (column + 0.5) * cellWidth,
-    y: (row) => HEAT.top + height - (row + 0.5) * cellHeight,
+    y: (row) => top + height - (row + 0.5) * cellHeight,
   };
 }
 
@@ -99,12 +99,13 @@ function noiseHatching(termFit, { x, y, cellWidth, cellHeight }, id) {
  * Returns {element, cellAt(x, y)}, which returns null outside the cells.
  */
 export function drawHeatMap({ termFit, width, font, root, mark, marked, hatchId }) {
-  const layout = layoutOf(termFit, width, font);
+  const top = HEAT.top + (mark ? HEAT.mark : 0);
+  const layout = layoutOf(termFit, width, font, top);
   const { left, right, bottom, height, rows, columns, cellWidth, cellHeight } = layout;
-  const frame = { x: left, y: HEAT.top, width: right - left, height };
+  const frame = { x: left, y: top, width: right - left, height };
   const total = bottom + HEAT.below;
   const [first, second] = termFit.axes;
-  const middle = HEAT.top + height / 2;
+  const middle = top + height / 2;
   const rowTitle = label(axisName(first), 12, middle, "middle", "dpx-axis-title");
   rowTitle.setAttribute("transform", `rotate(-90 12 ${middle})`);
   const room = Math.max(40, (right - left) / Math.min(columns, 5) - 10);
@@ -118,7 +119,7 @@ export function drawHeatMap({ termFit, width, font, root, mark, marked, hatchId 
     label(axisName(second), (left + right) / 2, bottom + 42, "middle", "dpx-axis-title"),
     ...marked.map(([cell, kind, last = cell]) =>
       cellFrame(layout, cellPlace(termFit, cell), cellPlace(termFit, last), kind)),
-    mark ? watermark(mark, { left, right, top: HEAT.top, bottom }, font, []) : null);
+    mark ? watermark(mark, { left: 0, right: width, top: 0, bottom: top }, font, []) : null);
   const cellAt = (x, y) => {
     const [column, row] = [Math.floor((x - left) / cellWidth), Math.floor((bottom - y) / cellHeight)];
     const inside = column >= 0 && column < columns && row >= 0 && row < rows;

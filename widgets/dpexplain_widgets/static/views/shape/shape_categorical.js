@@ -249,11 +249,11 @@ function body(view, layout) {
     ...[[view.bin, "chosen"], [view.second, "second"], [view.hovered, "hovered"]]
       .map(([i, kind]) => rowBackground(layout, i, kind)).filter(Boolean),
     ...gridLines(layout),
-    ...[divider(layout), inPlot].filter(Boolean),
+    // Behind the marks: it must not cover a value.
+    ...[words && watermark(words, shownFrame, font, obstacles), divider(layout), inPlot].filter(Boolean),
     ...otherFits(state, layout, view.replayed),
     ...(released ? beyondMarks(state, layout) : []),
     ...cutWhiskerMarks(state, layout),
-    ...[words && watermark(words, shownFrame, font, obstacles)].filter(Boolean),
     ...all.map((i) => nameLabel(layout, i)),
     ...all.flatMap((i) => countMarks(layout, i)),
   );

@@ -116,12 +116,13 @@ class ShapePanel {
       hovered: this.hovered !== null && this.hovered < termFit.labels.length ? this.hovered : null,
     };
     const numeric = state.term.kind === "numeric";
-    const { scrollTop: scrolled, firstElementChild: before } = this.plot;
+    const before = this.plot.firstElementChild;
+    const scrolled = numeric ? 0 : this.plot.scrollTop; // only rows scroll, and reading it costs a layout
     this.drawn = numeric ? drawNumericShape(view) : drawCategoricalShape(view);
     this.plot.classList.toggle("dpx-plot-rows", !numeric);
     this.plot.replaceChildren(this.drawn.element);
     if (numeric) this.move(state, before, this.drawn.element);
-    this.plot.scrollTop = scrolled;
+    if (!numeric) this.plot.scrollTop = scrolled;
     this.clear.hidden = range === null;
     this.describe(state, termFit, bin, range);
   }
