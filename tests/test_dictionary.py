@@ -244,3 +244,10 @@ def test_headings_have_other_names_and_the_first_of_two_descriptions_is_used(pat
     )
     age = Numeric(0, 99, step=1, description="Age in years", source="dictionary.csv, line 2")
     assert Schema.from_dictionary(path) == Schema({"age": age})
+
+
+def test_an_alias_may_name_the_code_of_its_category(path: Path) -> None:
+    path.write_text(TEXT.replace("=female;;", "=2;;"), encoding="utf-8")
+    schema = Schema.from_dictionary(path, target="died")
+    path.write_text(TEXT, encoding="utf-8")
+    assert schema == Schema.from_dictionary(path, target="died")

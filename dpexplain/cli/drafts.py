@@ -138,9 +138,16 @@ def _check_new(asked: argparse.Namespace) -> None:
 
 def run_check(asked: argparse.Namespace) -> None:
     """Print a summary of the cells that do not fit the schema; NOT PRIVATE."""
-    ignored, found = checked(asked, with_groups(asked, read_schema(asked.schema)))
+    schema = with_groups(asked, read_schema(asked.schema))
+    ignored, found = checked(asked, schema)
     if ignored:
         print(ignored, file=sys.stderr)
+    if schema.person is not None and asked.max_rows_per_person is None:
+        print(
+            f"{schema.person!r} names persons: a fit protects them only with --max-rows-per-person "
+            "N, and single rows without it.",
+            file=sys.stderr,
+        )
     print(found)
 
 

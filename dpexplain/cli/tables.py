@@ -352,8 +352,9 @@ def read_schema(path: Path) -> Schema:
 
     if not path.is_file():
         raise CommandError(
-            f"--schema {path}: no such file; `dpexplain schema draft` writes a first version from "
-            "PUBLIC data of the same form."
+            f"--schema {path}: no such file; `dpexplain schema from-dictionary` writes it from a "
+            "data dictionary, and `dpexplain schema draft` a first version from PUBLIC data of the "
+            "same form."
         )
     if path.suffix.lower() == ".csv":
         raise CommandError(

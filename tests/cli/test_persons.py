@@ -115,6 +115,9 @@ def test_a_check_takes_the_person_column_as_known(capsys):
     printed = capsys.readouterr()
     assert "person column" not in printed.out
     assert "ignored" not in printed.err
+    assert "protects them only with --max-rows-per-person" in printed.err
+    assert main([*check, *PERSONS]) == 0
+    assert "protects them only" not in capsys.readouterr().err
 
 
 def explained(table):

@@ -275,7 +275,9 @@ def _names(entry: Entry, kind: str) -> tuple[list[str], tuple[tuple[str, str], .
         cut = [text.rpartition("=") for text in _several(entry["aliases"])]
         if wrong := [after for _, sign, after in cut if not sign]:
             raise SchemaError(f"{wrong[0]!r} must be written as spelling=category.")
-        spelled = [(spelling.strip(), name.strip()) for spelling, _, name in cut]
+        meant = {cell_text(code): name for code, name in codes}  # an alias may name the code
+        meant.update((cell_text(name), name) for name in names)
+        spelled = [(s.strip(), meant.get(cell_text(name), name.strip())) for s, _, name in cut]
         aliases = (*codes, *as_aliases("aliases", spelled, names))
         Categorical(names, aliases=aliases)
     return names, aliases
