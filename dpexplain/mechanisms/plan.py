@@ -90,6 +90,8 @@ class Allowance:
     def __init__(self, charged: Iterable[Event]) -> None:
         self._squared_mu: dict[str, float] = {}
         self._left: list[tuple[PrivateEvent, Fraction]] = []
+        # The phase last asked about and its event, which a phase cannot change.
+        self._of: tuple[AnyPhase, PrivateEvent] | None = None
         for event in charged:
             if isinstance(event, GaussianEvent):
                 before = self._squared_mu.get(event.label, 0.0)
@@ -129,7 +131,9 @@ class Allowance:
         self._paid(phase, spend=True)
 
     def _paid(self, phase: AnyPhase, *, spend: bool) -> None:
-        drawn = phase.event()
+        if self._of is None or self._of[0] is not phase:
+            self._of = phase, phase.event()
+        drawn = self._of[1]
         if isinstance(drawn, GaussianEvent):
             price = 1.0 / drawn.noise_multiplier / drawn.noise_multiplier
             left = self._squared_mu.get(phase.label, 0.0)

@@ -130,6 +130,42 @@ def test_sizes_that_follow_from_noisy_counts_may_change_at_the_same_price():
         mechanism.begin(Phase("boosting", 2.0**20, math.sqrt(140) * 2.0**22, 1))
 
 
+def test_every_phase_pays_its_own_price_when_phases_alternate():
+    cheap = Phase("sums", 2.0**20, 2.0**23, 12)  # a quarter of the price
+    dear = Phase("sums", 2.0**20, 2.0**22, 12)
+    allowance = Allowance([dear.event(3)])
+    for phase in (cheap, dear, cheap, cheap, dear, cheap):
+        allowance.spend(phase)
+    for phase in (cheap, dear):
+        with pytest.raises(RuntimeError, match="charged"):
+            allowance.spend(phase)
+
+
+@kinds
+def test_phase_that_is_covered_pays_for_no_dearer_one(phase):
+    allowance = Allowance([phase.event()])
+    allowance.check(phase)
+    with pytest.raises(RuntimeError, match="charged"):
+        allowance.spend(phase.with_noise(0.5))
+    allowance.spend(phase)
+
+
+def test_event_of_a_phase_is_built_once():
+    class Counted(Phase):
+        built = 0
+
+        def event(self, count=1):
+            type(self).built += 1
+            return super().event(count)
+
+    phase = Counted("sums", 2.0**20, 2.0**22, 12)
+    allowance = Allowance([phase.event(12)])
+    Counted.built = 0
+    for _ in range(12):
+        allowance.spend(phase)
+    assert Counted.built == 1
+
+
 def test_releases_on_disjoint_records_cost_as_much_as_one():
     phases = [
         LaplacePhase("leaves", 8.0 - k, 3.0 * (8 - k) - 0.5, 1, n_disjoint=3) for k in (0, 1, 2)

@@ -8,7 +8,7 @@ from contextlib import closing
 from dataclasses import replace
 from math import comb
 from numbers import Integral
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -65,15 +65,13 @@ from dpexplain.models.boosting.records.opening import record_source
 from dpexplain.models.boosting.records.source import Encoding
 from dpexplain.models.boosting.records.threads import Team, check_n_jobs
 from dpexplain.models.boosting.released import PrivateFit
-from dpexplain.models.boosting.uncertainty.effects.effect import (
-    estimate_effect,
-)
-from dpexplain.models.boosting.uncertainty.effects.estimate import EffectDraws
-from dpexplain.models.boosting.uncertainty.simulate import simulate_noise
 from dpexplain.models.interpret_names import answers_interpret_names
 from dpexplain.models.private import PrivateEstimator
 from dpexplain.schema import Schema
 from dpexplain.tables.chunked import ChunkedTable
+
+if TYPE_CHECKING:
+    from dpexplain.models.boosting.uncertainty.effects.estimate import EffectDraws
 
 Composition = Literal["joint", "gdp", "classic"]
 
@@ -444,6 +442,8 @@ class _PrivateBoosting(PrivateEstimator):
 
     def _noise_draws(self) -> tuple[NoiseDraws, ...]:
         """Simulate errors for all bins, using released numbers only."""
+        from dpexplain.models.boosting.uncertainty.simulate import simulate_noise
+
         draws = simulate_noise(self._fit, self._released_terms, self._objective(self.schema_))
         line = self._fit.line
         if line is None:
@@ -452,6 +452,8 @@ class _PrivateBoosting(PrivateEstimator):
 
     def _effect_draws(self) -> tuple[EffectDraws, ...]:
         """Return estimates of the true curves, computed from released numbers."""
+        from dpexplain.models.boosting.uncertainty.effects.effect import estimate_effect
+
         return estimate_effect(self._fit, self._released_terms, self._objective(self.schema_))
 
     @abstractmethod
