@@ -111,6 +111,68 @@ def _averaged(share: float = 0.4) -> Iterator[None]:
         yield
 
 
+@contextmanager
+def _with_momentum(kept: float = 0.5) -> Iterator[None]:
+    """Each pass repeats a part of the passes before it, and its own steps are as much shorter."""
+    honest = private.boost
+
+    def pushed(records: Any, visits: Sequence[Any], step: Any, n_bins: Any, **rest: Any) -> Tables:
+        tables, n_features = rest.pop("start"), len(n_bins)
+        moving = [np.zeros_like(table) for table in tables]
+        for start in range(0, len(visits), n_features):
+            now = visits[start : start + n_features]
+            moved = honest(records, now, step, n_bins, start=list(tables), **rest)
+            again = [kept * before for before in moving]
+            for feature, more in enumerate(again):
+                records.apply(feature, more)
+            moving = [b - a + m for a, b, m in zip(tables, moved, again, strict=True)]
+            tables = [b + m for b, m in zip(moved, again, strict=True)]
+        return tables
+
+    with _scheduled(learning_rate=1.0 - kept), patch.object(private, "boost", pushed):
+        yield
+
+
+@contextmanager
+def _visited_by_size(share: float = 0.5) -> Iterator[None]:
+    """In the second half, this share of the visits is drawn by the spread of the released curves.
+
+    Each visit is replaced by one with as many leaves, so the budget pays for all of them.
+    """
+    honest = private.boost
+
+    def drawn(records: Any, visits: Sequence[Any], step: Any, n_bins: Any, **rest: Any) -> Tables:
+        n_features = len(n_bins)
+        first = n_features * -(-len(visits) // (2 * n_features))
+        tables = honest(records, visits[:first], step, n_bins, **rest)
+        later = visits[first:]
+        by_feature = [[v for v in visits if v.feature == k] for k in range(n_features)]
+        spreads = np.array([_spread(t, v) for t, v in zip(tables, by_feature, strict=True)])
+        chances = (1.0 - share) / n_features + share * spreads / max(spreads.sum(), 1e-12)
+        rng = np.random.default_rng(len(visits))  # public structure, as the trees
+        chosen = []
+        for slot in later:
+            alike = [v for v in visits if len(v.leaf_weight) == len(slot.leaf_weight)]
+            weights = np.array([chances[v.feature] / len(by_feature[v.feature]) for v in alike])
+            chosen.append(alike[rng.choice(len(alike), p=weights / weights.sum())])
+        rest["start"] = tables
+        return honest(records, chosen, step, n_bins, **rest)
+
+    with patch.object(private, "boost", drawn):
+        yield
+
+
+def _spread(table: Any, visits: Sequence[Any]) -> float:
+    """Standard deviation of a curve over the records, which the leaves place in its bins."""
+    counts = np.zeros(len(table))
+    for visit in visits:
+        bins_of_leaf = np.maximum(np.bincount(visit.leaf_of_bin, minlength=256), 1)
+        in_leaf = visit.leaf_weight[visit.leaf_of_bin]
+        counts += in_leaf / bins_of_leaf[visit.leaf_of_bin]
+    mean = np.average(table, weights=counts)
+    return float(np.sqrt(np.average((table - mean) ** 2, weights=counts)))
+
+
 _PAIR_CELLS = 8
 
 
@@ -183,6 +245,8 @@ CHOICES = (
     Choice("twice as many passes", {}, lambda: _scheduled(n_epochs=2.0)),
     Choice("steps half as long", {}, lambda: _scheduled(learning_rate=0.5)),
     Choice("steps twice as long", {}, lambda: _scheduled(learning_rate=2.0)),
+    Choice("half of each pass repeated in the next", {}, _with_momentum),
+    Choice("later visits by the size of a curve", {}, _visited_by_size),
     Choice("mean of the last 40 % of the passes", {}, _averaged),
     Choice("four bags", {"outer_bags": 4}),
     Choice("three pairs of features, chosen without privacy", {}, data=_with_pairs),
