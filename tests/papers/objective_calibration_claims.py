@@ -324,7 +324,8 @@ CLAIMS = (
                 for one, ten in _bounds(t, budget)[[1.0, 10.0]].to_numpy()
             ]
         ),
-        f"our question: the paper prints no comparison; 4 of 19 domains; {_SWEPT}",
+        "our question: the paper prints no comparison, and clamps leaf values to M after the noise "
+        f"only, where ours follows M with its budget; 4 of 19 domains; {_SWEPT}",
     ),
     Claim(
         PAPER,

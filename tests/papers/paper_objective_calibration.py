@@ -61,7 +61,8 @@ _PROTOCOL = (
     "at one half (objective_calibration_settings varies both), the alpha of weights and leaves at "
     "that of the splits or 1; objective calibration by depth and not by private weight. Forests of "
     "21 trees of the same depth. Budget 'paper': leaves and nodes of a level share it, as in the "
-    "paper; 'parallel': disjoint ones do not. "
+    "paper; 'parallel': disjoint ones do not. The paper clamps leaf values to M after the noise; "
+    "with the budget 'paper', ours are within M before it, too, so that the noise follows M. "
 )
 
 
