@@ -119,6 +119,12 @@ def test_what_a_study_has_less_of_stands_next_to_its_pictures_and_tables(load, f
             assert load("reduced").reduced(name, table) in head
 
 
+def test_a_picture_from_the_study_of_another_source_says_what_differs_from_its_own(folder):
+    text = (folder / "slides.md").read_text(encoding="utf-8")
+
+    assert "six of eight data sets" not in text  # which is said of the paper's tables
+
+
 def test_the_domains_that_texts_count_are_those_of_the_table(load, folder):
     table = pd.read_csv(folder / "objective_calibration.csv")
 

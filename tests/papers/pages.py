@@ -86,6 +86,7 @@ def _picture_text(source: Source, folder: Path) -> str:
             alt = picture.caption.split(":")[0]
             link = f"![{alt}](figures/{picture.name}.svg)"
             less = [reduced(n, pd.read_csv(folder / f"{n}.csv")) for n in picture.tables]
+            less = [picture.less] if picture.less else less
             if len(less) > 1:
                 less = [f"{n}: {line}" for n, line in zip(picture.tables, less, strict=True)]
             parts.append(f"\n{link}\n\n*{picture.caption}* ({files}).\n{_less(less)}\n")

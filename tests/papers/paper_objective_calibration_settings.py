@@ -54,7 +54,8 @@ STUDIES = (
         protocol=f"{len(DOMAINS)} of the domains, small ones; M 1 and 10, beta 0.1, 0.5 and 0.9; "
         f"20 trees of depth 4 on grids of 10 cuts; {N_FOLDS} folds; otherwise as "
         "objective_calibration. Which values the paper took is not in the text that we have. "
-        "Noise on leaves follows M with the budget of the paper; with parallel budgets, which "
+        "Noise on leaves follows M with the budget of the paper, where leaf values are within M "
+        "before the noise and after it (in the paper, after it); with parallel budgets, which "
         "release the weights of a leaf, it does not.",
         cells=cells,
         measure=measure,

@@ -39,12 +39,15 @@ class Picture:
         Studies whose tables it draws; without them there is no picture.
     draw : callable
         Takes these tables; returns the figure.
+    less : str
+        What differs from this source, where the study belongs to another.
     """
 
     name: str
     caption: str
     tables: tuple[str, ...]
     draw: Callable[..., Figure]
+    less: str = ""
 
 
 def write_pictures(folder: Path) -> None:
@@ -265,6 +268,7 @@ PICTURES = {
             "Table of adult, recreated: DP-EBM here, and theirs as circles",
             ("ebm_tables",),
             _recreated,
+            "25 splits, those of the page of DP-EBM; the slides do not say how many they have",
         ),
         Picture(
             "slides_models",
