@@ -218,8 +218,8 @@ TASKS = {
     "H": (person_three, 1.0), "I": (patients, 1.0), "J": (credit, 1.0),
     "K": (pictures_of_two_classes, 2.0), "L": (two_regions, 4.0),
     "M": (twenty_years_older, 1.0), "N": (happy_and_unhappy, 4.0), "O": (first_age_above, 1.0),
-    "P": (where_the_pair_is, 4.0), "Q": (ratings_in_the_noise, 0.5), "R": (age_of_person_three, 0.5),
-    "S": (noise_in_curves, 2.0),
+    "P": (where_the_pair_is, 4.0), "Q": (ratings_in_the_noise, 0.5),
+    "R": (age_of_person_three, 0.5), "S": (noise_in_curves, 2.0),
 }  # fmt: skip
 
 
