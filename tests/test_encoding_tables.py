@@ -1,4 +1,4 @@
-"""Tables are encoded column by column; what is no table of the schema is refused unread."""
+"""Tables are encoded column by column; anything that is not such a table is refused unread."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The heat map and the bump chart in a page without kernel: mouse, keys, words, many terms."""
+"""The heat map and the bump chart in a page without a kernel: mouse, keys, words."""
 
 from __future__ import annotations
 

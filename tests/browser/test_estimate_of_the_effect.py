@@ -1,4 +1,4 @@
-"""The estimate of the effect in a page without kernel: drawn, read, switched by keys, saved."""
+"""The effect estimate in a page without a kernel: drawing, reading, switching, saving."""
 
 from __future__ import annotations
 

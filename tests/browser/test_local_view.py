@@ -1,4 +1,4 @@
-"""The waterfall of one sample and what-if inputs in a page without kernel."""
+"""The waterfall of one sample and what-if inputs in a page without a kernel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layout, marks and themes of the same modules in a page without kernel and network."""
+"""Layout, marks and themes of the same modules in a page without a kernel or network."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The same modules in a page without kernel and network: keys, words, hostile names."""
+"""The same modules in a page without a kernel or network: keys, words, hostile names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ranges of bins, replayed noise and small multiples in a page without kernel."""
+"""Ranges of bins, replayed noise and small multiples in a page without a kernel."""
 
 from __future__ import annotations
 

@@ -247,7 +247,7 @@ def file_that_promises_more(made, draw):
 
 
 def words_of_the_page(made, draw):
-    """Change only visible text, while the data in the page stay true."""
+    """Change only the visible text of a page, leaving its embedded data intact."""
     old, new = draw.choice(
         [
             ("at most 63 are", f"at most {draw.randint(50, 62)} are"),

@@ -1,4 +1,4 @@
-"""Charges follow from the phase that draws; what they do not cover is refused."""
+"""Charges follow from the phase that draws the noise; uncharged draws are refused."""
 
 from __future__ import annotations
 

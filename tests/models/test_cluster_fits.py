@@ -97,7 +97,7 @@ def kill_a_worker(client):
 
 
 def before_call(monkeypatch, owner, method, place, do):
-    """Do something right before the call with this number."""
+    """Run an action right before the n-th call."""
     honest, n_calls = getattr(owner, method), 0
 
     def call(self, *arguments):

@@ -113,7 +113,7 @@ def cut(table, places):
 
 
 def assert_same_fit(estimator, table, X, y):
-    """Check that equal answers give the same queries and model for chunks as in memory."""
+    """Check that a fit to chunks, given the same answers, equals the fit in memory."""
     model, transcript = record(estimator, *halves(table))
     report = replay(estimator, (X, y), model, transcript)
     assert report.differences == ()

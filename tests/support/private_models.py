@@ -48,7 +48,7 @@ def marks_of(name: str) -> tuple[pytest.MarkDecorator, ...]:
 
 
 def by_model(names: Iterable[str] = PRIVATE) -> list[Any]:
-    """Make a test parameter of each model, marked by `marks_of`."""
+    """Return a test parameter for each model, with the marks from `marks_of`."""
     return [pytest.param(name, marks=marks_of(name)) for name in names]
 
 

@@ -172,7 +172,7 @@ def classes_caution(terms: Sequence[Estimated], intercepts: Sequence[float]) -> 
 
 
 def misfit_caution(fit: float | None) -> str:
-    """Return a warning if the released sums contradict the assumptions of the estimates.
+    """Return a warning if released sums contradict the estimates' assumptions.
 
     Parameters
     ----------

@@ -7,7 +7,9 @@ import { dayTicks, linearScale, niceAxis, niceTicks } from "../../charts/scale.j
 import { fitText, fitTexts, labelsThatFit, textWidth } from "../../kit/text.js";
 import { watermark } from "../../charts/watermark.js";
 
-const PLACE = { top: 26, plot: 240, gap: 10, counts: 44, below: 44, slot: 72, narrow: 500, narrowSlot: 40, upright: 130, lying: 80 };
+const PLACE = {
+  top: 26, plot: 240, gap: 10, counts: 44, below: 44, slot: 72, narrow: 500, narrowSlot: 40, upright: 130, lying: 80,
+};
 const NEAR_CURVE = 9;
 const LABEL_GAP = 6;
 
@@ -98,7 +100,8 @@ function uprightNames({ termFit, valueBins }, { columns, slot }, font) {
   const cut = (name, room) => textWidth(shortName(name, 200), LABEL_SIZE, font) > room;
   const narrow = termFit.special.some((name) => cut(name, slot - 8));
   const room = columns[0][1] - columns[0][0] - LABEL_GAP;
-  const crowded = !termFit.edges && room < PLACE.lying && termFit.labels.slice(0, valueBins).some((name) => cut(name, room));
+  const names = termFit.edges || room >= PLACE.lying ? [] : termFit.labels.slice(0, valueBins);
+  const crowded = names.some((name) => cut(name, room));
   return { crowded, narrow: narrow || crowded };
 }
 

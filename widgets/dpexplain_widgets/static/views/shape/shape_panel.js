@@ -116,13 +116,12 @@ class ShapePanel {
       hovered: this.hovered !== null && this.hovered < termFit.labels.length ? this.hovered : null,
     };
     const numeric = state.term.kind === "numeric";
-    const before = this.plot.firstElementChild;
-    const scrolled = numeric ? 0 : this.plot.scrollTop; // only rows scroll, and reading it costs a layout
+    const [before, scrolled] = [this.plot.firstElementChild, numeric ? 0 : this.plot.scrollTop]; // no layout for curves
     this.drawn = numeric ? drawNumericShape(view) : drawCategoricalShape(view);
     this.plot.classList.toggle("dpx-plot-rows", !numeric);
     this.plot.replaceChildren(this.drawn.element);
     if (numeric) this.move(state, before, this.drawn.element);
-    if (!numeric) this.plot.scrollTop = scrolled;
+    else this.plot.scrollTop = scrolled;
     this.clear.hidden = range === null;
     this.describe(state, termFit, bin, range);
   }
