@@ -267,8 +267,9 @@ def test_categories_are_merged_by_mouse_and_by_keyboard(hand, open_page, compari
 def test_every_category_is_named_on_a_phone(open_page, comparison):
     view = Explorer(comparison, term="occupation", epsilon_index=2, tab="edit")
     page = open_page(view, width=380, wait=".dpx-edit-plot svg")
-    names = page.locator(".dpx-edit-plot text[transform]").all_inner_texts()
-    assert len(names) == len(set(names)) == len(comparison.explanations[1.0][0]["occupation"].bins)
+    names = page.locator(".dpx-edit-plot text[transform]").all_text_contents()
+    bins = comparison.explanations[1.0][0]["occupation"].contribution
+    assert len(names) == len(set(names)) == len(bins)
 
 
 def test_states_are_named_and_found_again(page):
