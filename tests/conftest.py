@@ -1,4 +1,4 @@
-"""What every test shares: one thread per library, no window, how hard properties are searched."""
+"""Shared by every test: one thread per library, no windows, and search profiles."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ register_profiles(repeated=repeats())
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Draw noise and coins from streams that repeat, where the verdict is about the code alone."""
+    """Draw noise and coins from repeatable streams, so that verdicts depend on code alone."""
     for name, meaning in MARKERS.items():
         config.addinivalue_line("markers", f"{name}: {meaning}")
     config.pluginmanager.register(NamedEntropy(repeats()))
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave a file unread whose tests all wait, in a run without them: importing takes long."""
+    """Ignore files whose tests are all left out of this run, because imports are slow."""
     if "not browser" in config.option.markexpr and collection_path == BROWSER:
         return True
     is_test = collection_path.suffix == ".py" and collection_path.name.startswith("test_")
@@ -47,14 +47,14 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 @pytest.fixture(autouse=True)
 def _no_ledger_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Forget ledgers of other tests: each begins as a process that has seen none."""
+    """Forget ledgers of other tests, so that each test starts like a new process."""
     monkeypatch.setattr("dpexplain.accounting._ledger.duplicates._CHARGED", {})
     monkeypatch.setattr("dpexplain.accounting._ledger.process._LEDGERS", {})
 
 
 @pytest.fixture(autouse=True)
 def _no_figure_is_left_open() -> Iterator[None]:
-    """Close figures, wherever a test drew them: the next one counts its own."""
+    """Close all figures of a test, because the next test counts its own."""
     yield
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")
@@ -62,13 +62,13 @@ def _no_figure_is_left_open() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def repository() -> Path:
-    """Folder of the repository that holds these tests."""
+    """Return the folder of the repository that contains these tests."""
     return Path(__file__).resolve().parents[1]
 
 
 @pytest.fixture(scope="session")
 def chromium_path() -> Path:
-    """Path of a Chromium that starts; without one there is nothing to see, except on CI."""
+    """Return the path of a Chromium that starts; skip if there is none, except on CI."""
     path = find_chromium()
     if path is not None:
         return path

@@ -1,4 +1,4 @@
-"""Ledgers in a database: the same text and the same rules as in a file."""
+"""Ledgers in a database store the same text and follow the same rules as files."""
 
 from __future__ import annotations
 

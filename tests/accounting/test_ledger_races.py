@@ -176,7 +176,7 @@ def test_process_that_is_killed_at_any_time_forgets_nothing(tmp_path, millisecon
 
 
 def check_after_kill(path, ledger, n_reported):
-    """Check that every reported charge is stored, at most one more, and charging goes on."""
+    """Check that reported charges and at most one more are stored, and that charging works."""
     assert json.loads(path.read_text())["dataset"] == "survey"
     labels = [entry.label for entry in PrivacyLedger.open(path).entries]
     assert labels == [f"charge {i}" for i in range(len(labels))]

@@ -1,4 +1,4 @@
-"""A cap can be set or lowered and cannot be raised."""
+"""A cap can be set or lowered, but not raised."""
 
 from __future__ import annotations
 

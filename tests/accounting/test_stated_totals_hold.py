@@ -149,7 +149,7 @@ def test_losses_on_a_grid_give_away_more_and_at_its_points_the_same(scale, chang
 
 @pytest.mark.parametrize(("epsilon", "count"), [(1e-3, 1000), (0.1, 60), (1.0, 12), (5.0, 4)])
 def test_totals_of_choices_hold_for_the_worst_and_for_real_ones(epsilon, count):
-    """Randomized response on its own lattice, and the exponential mechanism within its spread."""
+    """Covers randomized response, and the exponential mechanism within its range."""
     event = ChoicePhase("splits", 4.0, epsilon, 3, 1).event(count)
     assert event == PureEvent("splits", epsilon, count)
     true, _ = response_chances(epsilon)
@@ -167,9 +167,10 @@ def test_totals_of_choices_hold_for_the_worst_and_for_real_ones(epsilon, count):
 
 
 def normal_steps(sigma, reach=14.0, first=10.0):
-    """``sigma (Phi^-1(F(x)) - Phi^-1(F(x - 1)))`` from -10 sigma to 0; the others mirror them.
+    """Return ``sigma (Phi^-1(F(x)) - Phi^-1(F(x - 1)))`` for x from -10 sigma to 0.
 
-    What lies beyond 14 sigma is left out, which is a share of 1e-20 of what lies beyond 10.
+    By symmetry, this suffices. Values beyond 14 sigma are ignored: their probability is 1e-20 of
+    that beyond 10.
     """
     x = np.arange(-math.ceil(reach * sigma), 1, dtype=np.longdouble)
     p = np.exp(-0.5 * np.square(x / np.longdouble(sigma)))
@@ -181,7 +182,7 @@ def normal_steps(sigma, reach=14.0, first=10.0):
 
 @pytest.mark.parametrize("sigma", [3.0, 10.0, 77.7, 1000.0, 2.0**14])
 def test_discrete_gaussian_gives_away_what_the_midpoint_rule_says(sigma):
-    """Steps of its quantiles exceed those of a normal by 1 / (24 sigma^2), and by no more."""
+    """Steps between its quantiles exceed those of a normal by at most 1 / (24 sigma^2)."""
     steps = normal_steps(sigma)
     excess = 1 / (24 * sigma**2)
     rounding = 1e-9 if sigma > 500 else 1e-12

@@ -1,4 +1,4 @@
-"""A cap is for the unit of the first private charge, in memory and in files."""
+"""A cap applies to the unit of the first private charge, in memory and in files."""
 
 from __future__ import annotations
 

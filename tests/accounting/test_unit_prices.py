@@ -1,4 +1,4 @@
-"""What an entry for persons costs a record, and why."""
+"""The cost for one record of an entry that protects persons, and its proof."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_coins_of_neighbors_can_be_paired_so_that_one_row_is_exchanged_at_most(k
 
 
 def test_paired_coins_choose_rows_evenly():
-    """A chi-square test on the 10 pairs of 5 rows; a correct pairing fails once in 1e6 runs."""
+    """The test is chi-square on the 10 pairs of 5 rows; it fails by chance once in 1e6 runs."""
     rng, k, m, n = np.random.default_rng(1), 2, 5, 20_000
     counts: dict[frozenset[int], int] = {}
     for _ in range(n):

@@ -50,7 +50,7 @@ def row_order(name: str) -> Finding:
 
 
 def sums_in_floating_point(patch: pytest.MonkeyPatch) -> None:
-    """Add to each sum the rounding error of a float32 sum over the records in order."""
+    """Add to each sum the rounding error that a float32 sum in record order would have."""
 
     def mistake(X: Any, y: Any, phase: Any, query: Any) -> Any:
         income = pd.to_numeric(X["income"]).to_numpy(dtype=np.float32)
@@ -84,7 +84,7 @@ def block_position(name: str) -> Finding:
 
 
 def another_tail(patch: pytest.MonkeyPatch) -> None:
-    """Round the contribution of the last record up by one lattice step."""
+    """Round up the contribution of the last record by one lattice step."""
 
     def mistake(X: Any, y: Any, phase: Any, query: Any) -> Any:
         wrong = query.copy()

@@ -56,7 +56,7 @@ _honest_charge = PrivacyLedger.charge
 
 
 def _released(phases: Iterable[Any]) -> float:
-    """Return the mu of the noise actually drawn, or the epsilon of pure releases."""
+    """Return mu for the noise that was actually drawn, or epsilon for pure releases."""
     pure = [p for p in phases if isinstance(p, LaplacePhase | ChoicePhase)]
     if pure:
         # Of what is drawn: the scale of Laplace noise is rounded up to whole steps.
@@ -65,7 +65,7 @@ def _released(phases: Iterable[Any]) -> float:
 
 
 def _scale(phase: Any) -> float:
-    """Return the noise scale in sensitivities, or its equivalent for choices."""
+    """Return the noise scale in units of the sensitivity, or its equivalent for choices."""
     return 1.0 / phase.epsilon if isinstance(phase, ChoicePhase) else phase.noise_multiplier
 
 

@@ -39,7 +39,7 @@ def fit_of_another_ledger(name: str) -> Finding:
 
 
 def _certified(folder: Path, name: str, share: float, facts: Provenance) -> Finding:
-    """Charge a fraction of what the file promises, and release it with that entry."""
+    """Charge a fraction of what a file promises, and release the file with that entry."""
     attempt = f"attempt {next(_ATTEMPTS)}"
     ledger = PrivacyLedger(attempt, path=folder / f"{attempt}.json")
     events = estimator(name, epsilon=share).planned_events(table(name, 20)[0])

@@ -46,7 +46,7 @@ def _halves(fits: Matrix) -> tuple[Matrix, Matrix]:
 
 
 def _scaling(absent: Matrix, present: Matrix) -> Callable[[Matrix], Matrix]:
-    """Return ranks among the training fits plus the numbers: both robust and linear.
+    """Return ranks among the training fits as well as numbers, which suit linear rules.
 
     Diverging numbers (a fit that explodes publishes 1e40) would otherwise swamp the rest.
     """
@@ -96,7 +96,7 @@ def _fisher(absent: Matrix, present: Matrix) -> NDArray[np.float64]:
 def _best_threshold(
     absent: NDArray[np.float64], present: NDArray[np.float64], delta: float
 ) -> tuple[tuple[float, float], float]:
-    """Return the threshold and side that prove the largest epsilon here, and that epsilon.
+    """Return the threshold and direction that prove the largest epsilon, and that epsilon.
 
     If none proves anything, the one with the fewest errors is best.
     """

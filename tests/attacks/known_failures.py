@@ -1,9 +1,9 @@
 """Failures of InterpretML's private models, and the same attacks on our models.
 
-Nine pairs of neighboring tables (A to I) that InterpretML 0.7.8 can be told apart on better than
-its epsilon allows; I is a control, on which it keeps its promise. On J and K every model of ours
-shows as much of a record as it ever does, those with pure mechanisms and with samples too. The
-attacker sees what a fitted model publishes, nothing else.
+On nine pairs of neighboring tables (A to I), an attacker tells InterpretML 0.7.8's fits apart
+better than its epsilon allows; I is a control, on which it keeps its promise. On J and K every
+model of ours shows as much of a record as it ever does, those with pure mechanisms and with samples
+too. The attacker sees what a fitted model publishes, nothing else.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ from dpexplain_widgets.payload.payload import build_payload
 
 
 def published_forms(name: str) -> Finding:
-    """Fit two neighbors with the same answers forced: is everything shown the same?
+    """Fit two neighboring tables with the same answers forced: is all output the same?
 
     Files, text, HTML, tables, figures, dashboard payloads and predictions: byte by byte.
     """
@@ -307,7 +307,7 @@ def normalized_where_unambiguous(patch: pytest.MonkeyPatch) -> None:
 
 
 def noise_that_is_kept(name: str) -> Finding:
-    """Walk through all that a model, its explanation and its ledger reach: is noise there?"""
+    """Search all that a model, its explanation and its ledger refer to: is noise stored?"""
     drawn: list[np.ndarray] = []
 
     def noted(*arguments: Any, _honest: Any) -> Any:

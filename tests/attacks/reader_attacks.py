@@ -181,7 +181,7 @@ def no_target_is_the_first_class(patch: pytest.MonkeyPatch) -> None:
 
 
 def row_left_out(name: str) -> Finding:
-    """Leave a row out of columns that pandas cannot take rows of: does anything reveal it?"""
+    """Leave out a row if pandas cannot select rows of a column: does anything reveal it?"""
 
     def attempts() -> Iterator[Finding]:
         X, y = table(name, 12)

@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _print_suites() -> bool:
-    """Print a row per attack; return whether one broke the library or missed its mutant."""
+    """Print a row per attack; return whether any succeeded, or missed its mutant."""
     rows, broken = [], False
     for suite in SUITES:
         for attack in suite.ATTACKS:
@@ -63,7 +63,7 @@ def _print_suites() -> bool:
 
 
 def _tried(attack: Attack) -> tuple[list[str], list[str]]:
-    """Return the targets where the attack missed its mutant, and its library findings."""
+    """Return the targets on which the attack missed its mutant, and all its findings."""
     missed, found = [], []
     for name in attack.targets():
         finding = attack.run(name)

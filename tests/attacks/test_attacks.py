@@ -1,4 +1,4 @@
-"""Each attack succeeds on a planted mistake, which shows it works, but not on the library."""
+"""Each attack succeeds on a planted mistake, which shows that it works, but not otherwise."""
 
 from __future__ import annotations
 

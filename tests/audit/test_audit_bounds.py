@@ -38,7 +38,7 @@ def test_bounds_are_finite_and_grow_with_doubt_and_with_fewer_errors(n, m, data,
 
 @pytest.mark.parametrize("mu", [0.5, 1.5, 3.0])
 def test_a_bound_on_a_gaussian_release_exceeds_mu_as_rarely_as_is_said(mu):
-    """Each of two limits errs in 2.5% of 2,000 audits: jointly in fewer than 5% + 5 deviations.
+    """Each of two limits errs in 2.5% of 2,000 audits; jointly, at most 5% + 5 deviations.
 
     One limit too high is not yet a bound too high, so the share is well below. The limits lie
     1.96 standard deviations above the rates (2.4 with what is left to skewness).
@@ -59,7 +59,7 @@ def test_a_bound_on_a_gaussian_release_exceeds_mu_as_rarely_as_is_said(mu):
 
 
 def test_a_bound_on_epsilon_agrees_with_the_curve_of_a_gaussian_release():
-    """With exact error rates, the bound is an epsilon with at least delta on the curve."""
+    """With exact error rates, the curve at the bound on epsilon is at least delta."""
     mu, n = 1.0, 10**9
     for threshold in (-1.0, 0.5, 2.0):
         false_alarms = round(n * stats.norm.sf(threshold))

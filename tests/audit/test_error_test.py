@@ -54,7 +54,7 @@ def decide(test, rate, rng):
 
 @pytest.mark.parametrize(("at", "wrong"), [(1.5, True), (2.6, False)])
 def test_wrong_decisions_are_as_rare_as_is_said(at, wrong):
-    """At a doubt of 5%, fewer than 5% + 3 deviations of 1,000 fixed tests are wrong."""
+    """At a doubt of 5%, at most 5% + 3 deviations of 1,000 tests with fixed draws are wrong."""
     rng = np.random.default_rng(3)
     rate = stats.norm.cdf(-at / 2)
     refuted = [decide(ErrorTest(1.5, 2.6, 0.05), rate, rng)[0] for _ in range(1000)]
@@ -62,9 +62,9 @@ def test_wrong_decisions_are_as_rare_as_is_said(at, wrong):
 
 
 def test_a_decision_takes_as_many_guesses_as_wald_says():
-    """Expect the doubt over the evidence of a guess, plus the last guess's overshoot.
+    """The expected number is the doubt divided by a guess's evidence, plus the overshoot.
 
-    One pair adds at most 2 * 0.15; the mean of 200 tests is known to a few pairs (fixed draws).
+    One pair adds at most 2 * 0.15; the mean of 200 tests with fixed draws is off by a few pairs.
     """
     rng = np.random.default_rng(4)
     p, q = stats.norm.cdf(-0.75), stats.norm.cdf(-1.3)

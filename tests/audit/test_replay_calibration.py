@@ -41,7 +41,7 @@ def make_data(n, seed):
 
 
 def without(data, i):
-    """Drop a record; the others keep their coins of bags if it is the last one."""
+    """Drop a record; if it is the last, the others keep the coins that put them into bags."""
     return tuple(part.drop(index=part.index[i]) for part in data)
 
 

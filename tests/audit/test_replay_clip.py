@@ -114,7 +114,7 @@ def test_a_clip_that_the_user_gives_is_not_asked_about():
 
 
 def test_the_clip_approaches_the_wanted_quantile_of_the_residuals():
-    """Residuals are 0 or 0.6 half-ranges in equal parts: every quantile above 1/2 is 0.6.
+    """Half of the residuals are 0 and half 0.6 half-ranges, so quantiles above 1/2 are 0.6.
 
     At epsilon 40, noise is tiny, and what remains are the geometric steps: up from below 0.6 by
     at most exp(0.5 * 0.45), down from above it by at most exp(-0.5 * 0.45).

@@ -95,7 +95,7 @@ def without_last(data):
 
 
 def with_another_last(data, other):
-    """Exchange the last record; the others keep their coins of bags."""
+    """Exchange the last record; the others keep the coins that put them into bags."""
     parts = [pd.concat([part.iloc[:-1], new]) for part, new in zip(data, other, strict=True)]
     return tuple(part.reset_index(drop=True) for part in parts)
 

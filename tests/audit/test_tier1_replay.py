@@ -87,7 +87,7 @@ def test_an_exchanged_record_stays_within_a_replace_one_guarantee(
 def test_one_more_row_of_a_person_stays_within_the_price_of_a_record(
     subject, k, n_rows, n_others, seed, forged, data
 ):
-    """The coins of both tables are paired: one more row is in use, or another one is."""
+    """The coins of both tables are paired: either one more row is used, or a different one."""
     estimator = drawn_estimator(data, subject, "add_remove").set_params(max_rows_per_person=k)
     X, y = made_up_records(estimator.schema, n_others + n_rows + 1, seed)
     people = pd.Series([*range(n_others), *["anna"] * (n_rows + 1)], dtype=object)

@@ -50,7 +50,7 @@ MANY_RELEASES = {"n_trees": 30, "trees_per_ensemble": 10, "max_rounds": 30}
 
 
 def most_released(estimator, records, least=40):
-    """Count the draws per fit of each label with many, except choices of splits."""
+    """For each label with many releases, count the draws per fit, except choices of splits."""
     _, transcript = record(estimator, *records)
     draws: Counter[str] = Counter()
     for phase, answer in zip(transcript.phases, transcript.answers, strict=True):

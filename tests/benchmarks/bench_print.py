@@ -72,7 +72,7 @@ def number(value: float, like: float | None = None) -> str:
 
 
 def signed(value: float, like: float | None = None) -> str:
-    """Format a difference of scores with as many decimals; no sign if it rounds to 0."""
+    """Format a difference of scores, with the decimals of a score; no sign if it rounds to 0."""
     size = number(abs(value), like)
     return size if not size.strip("0.") else f"{'−' if value < 0 else '+'}{size}"
 

@@ -1,4 +1,4 @@
-"""What repeats under fresh noise, and whether the stated noise is realized."""
+"""What stays the same under fresh noise, and whether the stated noise is right."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ HEADER = ("target", "wanted", "measured", "met")
 
 @dataclass(frozen=True)
 class Row:
-    """One target.
+    """A target, what was measured, and whether the target is met.
 
     Attributes
     ----------

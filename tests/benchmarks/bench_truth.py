@@ -1,4 +1,4 @@
-"""What one fit to a problem with a known truth says about it."""
+"""What a fit to a problem with a known truth states about it."""
 
 from __future__ import annotations
 

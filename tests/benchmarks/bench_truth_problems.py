@@ -257,7 +257,7 @@ def _known(table_name: str) -> Problem:
 
 
 def _curved() -> Problem:
-    """Features that depend on each other in another form than normal variables do."""
+    """Draw features that depend on each other in curves, unlike normal variables."""
 
     def draw(rng: np.random.Generator, n: int) -> dict[str, Any]:
         x0, x1, x2, x3, x4 = rng.standard_normal((5, n))
@@ -277,7 +277,7 @@ def _curved() -> Problem:
 
 
 def _waves() -> Problem:
-    """Curves that rise and fall many times."""
+    """Return curves that rise and fall many times."""
     curves: dict[str, Curve] = {
         "x0": lambda x: 1.2 * np.sin(8 * np.pi * x), "x1": lambda x: 0.8 * np.cos(16 * np.pi * x),
         "x2": lambda x: 1.5 * (x - 0.5), "x3": nothing,

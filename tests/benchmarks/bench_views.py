@@ -1,4 +1,4 @@
-"""What a dashboard asks of the kernel: payloads and live fits, without a browser."""
+"""What a dashboard needs from the kernel: payloads and live fits, without a browser."""
 
 from __future__ import annotations
 

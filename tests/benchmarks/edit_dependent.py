@@ -1,7 +1,7 @@
 """Print what repairs gain if features are correlated: `make bench-edit-dependent`.
 
 The truths are the monotone ones of `edit_families.py`. Next to the measurement stands a partner
-that is correlated with it by rank, and that raises, lowers or does not affect the risk. A fit
+whose ranks are correlated with it, and that raises, lowers or does not affect the risk. A fit
 that ends early may have put the effect of one into the curve of the other.
 """
 
@@ -72,7 +72,7 @@ def _results(n_patients: int, arguments: Any) -> pd.DataFrame:
 
 
 def _measured(n: int, epsilon: float, seed: int) -> list[dict[str, Any]]:
-    """Fit each family with each partner once; return the gain of every edit."""
+    """Fit each family with each correlated feature once; return the gain of every edit."""
     rows = []
     for family, correlation, effect in itertools.product(MONOTONE, CORRELATIONS, EFFECTS):
         if correlation == 0.0 and effect != "same direction":
@@ -103,7 +103,7 @@ def _measured(n: int, epsilon: float, seed: int) -> list[dict[str, Any]]:
 def patients(
     family: Family, seed: int, n: int, correlation: float, effect: float
 ) -> tuple[pd.DataFrame, pd.Series]:
-    """Draw patients whose measurement has a correlated partner, and whether they died.
+    """Draw patients with two correlated measurements, and whether they died.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def with_partner(family: Family) -> Schema:
 
 
 def _table(results: pd.DataFrame) -> str:
-    """Tabulate the gain of each edit, and how often the repair led away, by partner."""
+    """For each correlated feature, tabulate edits' gains and how often repair did harm."""
     rows = []
     for (correlation, effect), of in results.groupby(["correlation", "effect"], sort=True):
         gains = {method: of[of["method"] == method]["gain"] for method in METHODS}

@@ -1,8 +1,8 @@
 """Families of simulated clinical truths: the curves on which repairs are tried.
 
 Each family is a risk (log-odds) as a function of one measurement. They were written
-down before any repair was tried on them. In the monotone ones a monotone repair is right; in the
-others it is wrong, whichever direction is chosen.
+down before any repair was tried on them. In monotone families, a monotone repair is right; in the
+others, it is wrong in either direction.
 """
 
 from __future__ import annotations

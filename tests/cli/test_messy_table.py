@@ -29,7 +29,7 @@ ARGUMENTS = ["data.csv", "--sep", ";", "--target", "died", "--schema", "schema.t
 
 @pytest.fixture
 def tables(tmp_path, monkeypatch):
-    """Write the table as it should be and as it is."""
+    """Write the table, both in its intended form and as it was exported."""
     monkeypatch.chdir(tmp_path)
     rng, n = np.random.default_rng(0), 400
     creatinine = rng.uniform(20, 900, n).round(1)

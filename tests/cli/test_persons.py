@@ -121,7 +121,7 @@ def test_a_check_takes_the_person_column_as_known(capsys):
 
 
 def explained(table):
-    """Fit on the records that the command reads, with noise from a seed."""
+    """Fit the records that the command reads, with seeded noise."""
     asked = parser().parse_args(["fit", table, *FIT[2:], *PERSONS])
     schema = replace(SCHEMA, person="patient")
     records = private_records(asked, schema)

@@ -1,4 +1,4 @@
-"""Comparisons: fits that belong together, and words for what they cost."""
+"""Comparisons hold fits that belong together, and describe their cost."""
 
 from __future__ import annotations
 

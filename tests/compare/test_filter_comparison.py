@@ -32,7 +32,7 @@ from example_filters import (
 
 
 def shuffled(bank, seed):
-    """Put the filters of each class of a bank in some order."""
+    """Put the filters of each class in a bank into a given order."""
     rng = np.random.default_rng(seed)
     order = [rng.permutation(bank.n_filters) for _ in bank.classes]
     filters = np.stack([rows[places] for rows, places in zip(bank.filters, order, strict=True)])

@@ -1,4 +1,4 @@
-"""The epsilon that makes a metric likely, on stand-in data."""
+"""The epsilon at which a metric is likely to reach a target, on stand-in data."""
 
 from __future__ import annotations
 

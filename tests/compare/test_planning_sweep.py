@@ -21,7 +21,7 @@ TERM = SWEEP.term_names[0]
 
 
 def with_sizes(sizes: dict[float, float], source: Comparison = SWEEP) -> Comparison:
-    """The sweep with the curve of the first term drawn this many noise deviations high."""
+    """Return the sweep with a first curve of the given height in noise deviations."""
     fits = {}
     for epsilon, repeats in source.explanations.items():
         changed = []

@@ -36,7 +36,7 @@ def test_metrics_that_were_released_privately_stay(comparison):
 
 
 def mixed(comparison, *, private_metrics: bool) -> Comparison:
-    """A comparison in which one of two fits at epsilon 0.5 has seeded noise."""
+    """Make a comparison in which one of two fits at epsilon 0.5 has seeded noise."""
     seeded = view_examples.comparison(private=False).explanations[0.5]
     fits = {e: f if e != 0.5 else (seeded[0], f[1]) for e, f in comparison.explanations.items()}
     metrics = comparison.metrics.assign(private=private_metrics)

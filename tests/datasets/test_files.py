@@ -1,4 +1,4 @@
-"""Files come from the folder of the user, the cache or the network, and are always checked."""
+"""Files come from the user's folder, the cache or the network, and are always checked."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def test_data_fit_their_schema_and_are_drawn_anew_from_each_seed(problem, task):
 
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_targets_scatter_around_the_true_score(problem):
-    """The mean error of 20,000 unit normals has a standard deviation of 0.0071; five are 0.036."""
+    """The mean of 20,000 unit normals has a standard deviation of 0.0071; the test allows five."""
     data = make_additive(problem, 20_000, task="regression", random_state=0)
     columns = PROBLEMS[problem].columns
     complete = data.X[[n for n in columns if columns[n].missing_share]].notna().all(axis=1)
@@ -48,7 +48,7 @@ def test_targets_scatter_around_the_true_score(problem):
 
 
 def test_classes_occur_as_often_as_the_true_score_says():
-    """The mean of 20,000 differences of a coin and its chance has standard deviation <= 0.0035."""
+    """The mean difference of 20,000 coins from their probabilities has sd at most 0.0035."""
     data = make_additive("correlated", 20_000, random_state=0)
     chance = 1 / (1 + np.exp(-data.truth.score(data.X)))
     assert abs(np.mean((data.y == "yes") - chance)) < 5 * 0.5 / np.sqrt(20_000)
@@ -65,7 +65,7 @@ def test_features_without_effect_and_strength_zero_leave_the_score_alone():
 
 
 def test_features_of_the_correlated_problem_are_correlated():
-    """Uniform margins of normals with correlation 0.7 have correlation 0.683."""
+    """Normal variables with correlation 0.7 have correlation 0.683 once made uniform."""
     X = make_additive("correlated", 20_000, random_state=0).X
     corr = X.drop(columns="letter").corr()
     assert corr.loc["x1", "x8"] == pytest.approx(0.683, abs=0.03)

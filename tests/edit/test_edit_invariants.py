@@ -1,4 +1,4 @@
-"""What edits never do, whatever the curve and whatever the operation."""
+"""What edits never do, whatever the curve or the operation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The log of edits: undo, redo, branches, checkpoints, replay and what it refuses."""
+"""The log of edits: undo, redo, branches, checkpoints, replay and refusals."""
 
 from __future__ import annotations
 

@@ -139,7 +139,7 @@ def test_a_range_is_compared_with_the_weighted_mean_of_the_rest():
 
 
 def survey_record(**values) -> pd.DataFrame:
-    """A record of the survey of the example views."""
+    """Return a record from the survey in the example views."""
     usual = {
         "age": 41.0, "years married": 12.5, "capital gain": 900.0, "occupation": "student",
         "rating of the marriage": "fair", "children": "yes", "education": 11.0,
@@ -222,9 +222,9 @@ def test_natural_frequencies_start_from_the_prediction_for_the_largest_bins():
 
 
 def test_decisions_for_many_records_are_true_as_often_as_they_say():
-    """The decision for each of 200 records, in 300 draws of the noise.
+    """Tests the decision for each of 200 records, in 300 draws of the noise.
 
-    Nominal are 95%; fewer than the quantile below, for any record, would occur by chance once in a
+    The nominal rate is 95%; a rate below the quantile, for any record, occurs by chance once in a
     million times.
     """
     true_fit = view_examples.comparison(joint=True).explanations[1.0][0]
@@ -305,7 +305,7 @@ def test_bins_of_other_fits_are_found_by_value_and_may_be_one():
     )  # fmt: skip
 
     class Two:
-        """A comparison of a coarse and a fine fit."""
+        """Comparison of a coarse and a fine fit."""
 
         def fits_by_epsilon(self):
             return {0.5: (coarse,), 4.0: (fine,)}
@@ -317,9 +317,9 @@ def test_bins_of_other_fits_are_found_by_value_and_may_be_one():
 
 
 def test_claims_chosen_after_looking_are_true_as_often_as_they_say():
-    """The pair of bins that looks most different, in 400 draws of the noise.
+    """Tests the pair of bins that looks most different, in 400 draws of the noise.
 
-    Nominal are 95%; fewer than the quantile below would occur by chance once in a million times.
+    The nominal rate is 95%; a rate below the quantile occurs by chance once in a million times.
     """
     n_bins, n_draws = 12, 400
     noise = some_noise(5, n_bins, 6)
@@ -373,10 +373,10 @@ def about_parts_of(explanation, name, curve):
 @pytest.mark.full
 @pytest.mark.filterwarnings("ignore::dpexplain.exceptions.PrivacyWarning")
 def test_claims_that_hold_about_fitted_models_are_true():
-    """Every claim that holds, about bins, ranges, extremes and ranks, in 24 fits.
+    """Tests every claim that holds about bins, ranges, extremes and ranks, in 24 fits.
 
-    All claims about a term are true at once in 95%. Terms of one fit hold or fail together, so that
-    24 fits count; fewer than the quantile below are true by chance once in a million times.
+    In 95% of fits, all claims about a term are true. Terms of one fit hold or fail together, so
+    that 24 fits count; fewer than the quantile below are true by chance once in a million times.
     """
     of_job = {"a": -0.6, "b": 0.2, "c": 0.8}
     features = {"x": Numeric(0, 1), "job": Categorical(list(of_job))}

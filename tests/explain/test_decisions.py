@@ -49,10 +49,10 @@ def test_stability_counts_the_fits_that_decide_alike(comparison):
 
 
 def test_a_rerun_agrees_as_often_as_it_says():
-    """A threshold at the released prediction's distance, in 4,000 draws of a second fit.
+    """Compares decisions with those of a second fit, in 4,000 draws of its noise.
 
-    Without knowledge other than the first fit, the truth is spread around it by its error, and
-    the second fit errs by as much again.
+    Given only the first fit, the truth scatters around it by its error, and
+    the second fit scatters around the truth by as much again.
     """
     rng = np.random.default_rng(0)
     gap, std, n = 0.7, 0.6, 4_000

@@ -1,4 +1,4 @@
-"""Curves with the known noise taken out."""
+"""Denoised curves, from which the known noise was removed."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def noisy(term):
 
 @pytest.mark.full
 def test_a_smooth_curve_comes_closer_to_the_truth_and_its_band_holds():
-    """For twenty curves, at least half of the distance goes, and 95% bands hold in all bins.
+    """For 20 curves, denoising halves the distance to the truth, and 95% bands hold.
 
-    Of twenty bands of 95 %, fewer than 16 hold with a chance of 0.3 %.
+    Fewer than 16 of twenty 95% bands would hold with a probability of 0.3%.
     """
     truth = classifier(terms=(smooth(),))
     before, after, held = [], [], 0

@@ -1,4 +1,4 @@
-"""Where the estimate of the effect is missing or says little, a sentence says so."""
+"""A sentence says if the estimate of the effect is missing or unreliable."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ PEOPLE = pd.DataFrame({"age": [20.0, np.nan, 40.0], "job": ["nurse", "clerk", "s
 
 
 def explanation(**changes) -> GlobalExplanation:
-    """Make one whose terms have no special bins."""
+    """Make an explanation whose terms have no special bins."""
     bare_age = age(contribution=[-0.5, 0.25, 0.5], count=[1, 2, 3], noise_std=[0.1] * 3, special=())
     bare_job = job(contribution=[1.0, -1.0], count=[4, 2], noise_std=[0.1, 0.2], special=())
     fields = {"guarantee": private_guarantee(), "classes": ("no", "yes"), **changes}

@@ -1,4 +1,4 @@
-"""Claims about peaks and troughs: which bins can be it, and how often they are true."""
+"""Claims about peaks and troughs: possible bins, and how often claims are true."""
 
 from __future__ import annotations
 
@@ -125,9 +125,9 @@ def test_a_record_has_no_extreme():
 @pytest.mark.full
 @pytest.mark.parametrize("truth", ["flat", "bump", "two bumps"])
 def test_every_claim_about_an_extreme_is_true_in_95_percent_of_draws(truth):
-    """Every range of bins, highest and lowest at once, in 200 draws of the noise.
+    """Tests the highest and lowest bins of every range, in 200 draws of the noise.
 
-    Nominal are 95% for all of them at once; fewer than the quantile below would occur by chance
+    The nominal rate is 95% for all of them at once; a rate below the quantile occurs by chance
     once in a million times. All bins of a flat curve are its highest and its lowest.
     """
     n, n_draws = 8, 200

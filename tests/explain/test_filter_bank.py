@@ -26,7 +26,7 @@ N_DRAWS = 4_000
 
 
 def naive_scores(filters, biases, beta, inputs):
-    """Write section 3 of the paper out, one number at a time."""
+    """Compute scores as in section 3 of the paper, one number at a time."""
     scores = np.zeros((len(inputs), len(filters)))
     for n, x in enumerate(inputs):
         for k in range(len(filters)):
@@ -82,7 +82,7 @@ def test_filters_with_a_common_mean_are_refused():
 
 
 def deviations(draws):
-    """Sample deviations; of N_DRAWS normal values they are right to 5 / sqrt(2 N_DRAWS)."""
+    """Return sample standard deviations, which are accurate to 5 / sqrt(2 N_DRAWS)."""
     return np.sqrt((draws**2).mean(axis=0))
 
 

@@ -18,7 +18,7 @@ REGION = ((1, 2), (0, 3))
 
 
 def with_basis(per_filter: bool, seed: int = 0):
-    """An image bank whose coefficients have a basis, so that errors of pixels are correlated."""
+    """Make an image bank whose pixels have correlated errors, because filters have a basis."""
     rng = np.random.default_rng(seed)
     basis = rng.standard_normal((4, 6, 20) if per_filter else (6, 20))
     noise = FilterNoise(rng.uniform(0.1, 0.5, (3, 4, 6)), np.full((3, 4), 0.01), basis)
@@ -139,9 +139,9 @@ def test_regions_that_make_no_claim_are_refused(make, asked, error, message):
 @pytest.mark.full
 @pytest.mark.parametrize("per_filter", [False, True])
 def test_claims_about_all_regions_are_true_in_95_percent_of_draws(per_filter):
-    """A quarter of the rectangles of a mean filter at once, in 120 draws of the noise.
+    """Tests a quarter of all rectangles in a mean filter, in 120 draws of the noise.
 
-    Nominal are 95%; fewer than the quantile below would occur by chance once in a million times.
+    The nominal rate is 95%; a rate below the quantile occurs by chance once in a million times.
     """
     bank = with_basis(per_filter)
     truth = bank.class_mean("high").weights.reshape(4, 5)

@@ -1,4 +1,4 @@
-"""An explanation reads a record as the model does, each cell by itself."""
+"""An explanation reads each cell of a record on its own, as the model does."""
 
 from __future__ import annotations
 

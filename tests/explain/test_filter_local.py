@@ -1,4 +1,4 @@
-"""Local explanations of locally linear models are exact, and know their noise."""
+"""Local explanations of locally linear models are exact and include their noise."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from example_filters import (
 
 
 def integrated_gradients(bank, inputs, n_steps):
-    """Integrate the gradient of every score along the straight path from zero, numerically.
+    """Integrate the gradient of every score numerically along the straight path from zero.
 
-    The bias counts as an input of constant 1 that is scaled along the path. Gauss-Legendre
-    nodes; the gradient is that of the definition of the score, by the product rule.
+    The bias is treated as an input of constant 1 that is scaled along the path. Gauss-Legendre
+    nodes are used; the gradient follows from the definition of the score and the product rule.
     """
     nodes, node_weights = np.polynomial.legendre.leggauss(n_steps)
     beta = bank.inverse_temperature
@@ -102,7 +102,7 @@ def test_explained_scores_are_those_of_the_model():
 @pytest.mark.full
 @pytest.mark.parametrize("make", [filter_bank, image_bank])
 def test_deviations_are_those_of_models_with_fresh_noise(make):
-    """Noise is small against the weights, so that the first order is nearly all of it."""
+    """Noise is small compared with the weights, so the first-order terms dominate."""
     bank = make()
     n_inputs = len(bank.input_names)
     noise = dataclasses.replace(

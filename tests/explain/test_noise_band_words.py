@@ -1,4 +1,4 @@
-"""Each part of the noise says what it is, and no text claims more for it."""
+"""Each part of the noise is described as what it is, and no text claims more."""
 
 from __future__ import annotations
 

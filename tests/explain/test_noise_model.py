@@ -75,7 +75,7 @@ def test_draws_come_back_from_their_seed_and_have_the_covariance():
 
 
 def test_simultaneous_band_holds_for_all_bins_of_a_term_at_once():
-    """Expect 95% of 10,000 curves: standard error 0.0022, and 0.0034 from the factor."""
+    """Nominal: 95% of 10,000 curves; the test allows for errors of 0.0022 and 0.0034 (factor)."""
     model = NoiseModel.from_draws((4, 4), [correlated()])
     factors = model.simultaneous_factors()
     fresh = np.abs(model.draws(10_000, seed=9)) / model.std

@@ -85,9 +85,9 @@ def test_a_pair_without_known_noise_or_with_edits_makes_no_claim(fit):
 @pytest.mark.full
 @pytest.mark.parametrize("alike", [0.0, 0.6, 1.0])
 def test_every_claim_about_regions_is_true_in_95_percent_of_draws(fit, alike):
-    """All regions of the grid against each other, in 300 draws with any correlation.
+    """Tests all pairs of regions of the grid, in 300 draws with any correlation.
 
-    Nominal are 95% for all of them at once; fewer than the quantile below would occur by chance
+    The nominal rate is 95% for all of them at once; a rate below the quantile occurs by chance
     once in a million times.
     """
     pair = fit.pair("age & children")

@@ -14,7 +14,7 @@ N = 20
 
 
 def dose(effect, **changes):
-    """A term of 20 bins with equal counts."""
+    """Make a term of 20 bins with equal counts."""
     fields = {
         "name": "dose",
         "kind": "numeric",
@@ -72,7 +72,7 @@ def test_curves_as_large_as_their_errors_have_no_effect():
 @pytest.mark.parametrize("level", [0.9, 0.97])
 @pytest.mark.parametrize("correlated", [False, True])
 def test_without_any_effect_the_stated_share_of_models_lists_no_term(level, correlated):
-    """The share has a standard error of 0.0067 from 2,000 draws, and 0.0021 from 20,000."""
+    """The proportion has a standard error of 0.0067 for 2,000 draws, and 0.0021 for 20,000."""
     assert DRAWS == 2_000
     rng = np.random.default_rng(0)
     factor = rng.standard_normal((N + 5, 3)) if correlated else np.zeros((N + 5, 1))

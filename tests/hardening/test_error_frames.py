@@ -65,7 +65,7 @@ def failing(call) -> BaseException:
 
 
 def assert_tells_nothing(error: BaseException) -> None:
-    """Follow every chain, suppressed or not, with the local variables of every frame."""
+    """Check every exception in the chain, and the local variables of every frame."""
     assert error.__cause__ is None
     assert error.__context__ is None
     told = traceback.TracebackException.from_exception(error, capture_locals=True)

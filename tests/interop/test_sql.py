@@ -41,7 +41,7 @@ class Database(NamedTuple):
     folder: Path | None = None
 
     def answers(self, frame, query):
-        """Run a query on the table t of this frame."""
+        """Run a query on a table named t with this frame's content."""
         if self.folder is not None:
             return frame_of_query(self.folder, frame, "t", query)
         if self.dialect == "duckdb":
@@ -58,7 +58,7 @@ class Database(NamedTuple):
         return pd.read_sql(query, connection)
 
     def scores(self, kind, cells, explanation, setting=""):
-        """Return the scores of a column of this type that is filled from strings."""
+        """Return the scores of a column of the given type, filled from strings."""
         query = to_sql(explanation, table="t", dialect=self.dialect)
         values = ", ".join("(" + quoted_text(cell) + ")" for cell in cells)
         filled = f"DROP TABLE IF EXISTS t; CREATE TABLE t (x {kind}); INSERT INTO t VALUES {values}"

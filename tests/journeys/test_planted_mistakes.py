@@ -75,7 +75,7 @@ def test_the_schema_check_has_no_doubt_about_a_table_that_is_as_declared(make, t
 
 
 def test_alarms_about_tables_that_are_as_declared_are_at_most_as_frequent_as_stated(tmp_path):
-    """The noise differs in each fit. `test_health.py` tests tables that just respect the limits."""
+    """The noise differs in each fit. `test_health.py` tests tables exactly at the limits."""
     found = [each for make in ALL_TABLES.values() for each in alarms(make(1_500), tmp_path, 5)]
     # If the probability is 1%, so many alarms occur less than once in a million runs.
     assert sum(map(bool, found)) <= stats.binom.isf(1e-6, len(found), 0.01)

@@ -1,4 +1,4 @@
-"""Columns whose cells fit the schema and that still look like a mistake."""
+"""Columns that fit the schema but still look like a mistake."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ N = 2_000
 
 
 def of_pandas(rng):
-    """Index without a name, labels as SPSS writes them, two columns named score, serial days."""
+    """A file with an unnamed index, labels as in SPSS, a repeated name and serial dates."""
     rows = {
         "age": rng.integers(18, 90, N),
         "smoker": rng.choice(["0 = no", "1 = yes", "9 = refused"], N, p=[0.6, 0.3, 0.1]),
@@ -36,7 +36,7 @@ back,category,,,0=home|1=back,,
 
 
 def of_a_spreadsheet(rng):
-    """Two lines of names with merged cells, in UTF-16 with tabs."""
+    """A UTF-16 file with tabs and two header lines with merged cells."""
     lines = ["\tBefore\t\tAfter\t", "id\tsys\tpulse\tsys\tresult"]
     for i in range(N):
         before, pulse = rng.integers(100, 200), rng.integers(50, 100)
@@ -72,7 +72,7 @@ Kosten (€);number;0;10000;;comma;point
 
 
 def of_a_school(rng):
-    """Marks with decimal commas, answers as ja and nein or 0 and 1, a dictionary in cp1252."""
+    """Marks with decimal commas, answers in two spellings, and a dictionary in cp1252."""
     lines = ["Schüler-Nr;Note;Förderung;Nachhilfe;Beginn;Fehltage;versetzt"]
     for i in range(N):
         mark, begin = f"{rng.uniform(1, 6):.1f}".replace(".", ","), rng.integers(1, 29)

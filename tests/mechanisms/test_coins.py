@@ -39,7 +39,7 @@ def generator(monkeypatch):
 
 
 def naive_heads(digits, probability):
-    """Whether a number that begins with these base-256 digits is below a float."""
+    """Return whether a number that begins with these base-256 digits is below a float."""
     number, width = Fraction(0), Fraction(1)
     for digit in digits:
         width /= 256
@@ -71,7 +71,7 @@ def test_a_coin_compares_a_uniform_number_with_the_float_itself(probability, ran
 def test_exactly_as_many_of_all_pairs_of_bytes_show_heads_as_the_probability_says(
     numerator, generator
 ):
-    """Every first byte occurs once; undecided ones meet every second byte once."""
+    """Every first byte occurs once; if it decides nothing, every second byte follows once."""
     probability, first = numerator / 2**16, bytes(range(256))
     digit = min(numerator // 256, 256)
     n_heads = 256 * digit

@@ -179,7 +179,7 @@ def test_draws_are_the_accepted_trials_in_their_order(sigma):
 
 
 def accepting_coins(word: int, place_word: int, scale: Scale) -> int:
-    """Count the accepting ones of 2**32 coins by bisection; later bits are zeros."""
+    """Count by bisection how many of 2**32 coins accept; later bits are zeros."""
     low, high = 0, 2**32  # all below `low` accept, none from `high` on
     while low < high:
         coin = (low + high) // 2
@@ -214,10 +214,10 @@ def distance_to_the_discrete_gaussian(sigma: float) -> float:
 def rounding_of_all_words(sigma: float) -> float:
     """Return the distance that rounding allows.
 
-    Rounding a threshold moves at most 2**-31 of all words from a strip to the next, coins as much
-    in all: 102 such shares. A trial is accepted with a chance of about sigma / (16 width), at
-    least 0.9 of that here, and normalizing can double the difference. Values beyond eight
-    standard deviations have less than 1e-14 in all.
+    Rounding a threshold moves at most 2**-31 of all words from one strip to the next, and rounding
+    coins as much in total, which makes 102 such proportions. A trial is accepted with a probability
+    of about sigma / (16 width), at least 0.9 of that here, and normalizing can double the
+    difference. Values beyond eight standard deviations have less than 1e-14 in all.
     """
     return 2 * 102 * 2.0**-31 * 16 * Scale(sigma).width / (0.9 * sigma)
 

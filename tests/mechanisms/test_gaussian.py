@@ -123,7 +123,7 @@ def test_query_that_is_no_integer_vector_is_refused(mechanism, query):
 
 
 def noise_inside(mechanism: Mechanism, source: Recorded) -> list[int]:
-    """Draws that can still be found in the object's attributes."""
+    """Return the draws that can still be found in an object's attributes."""
     held = [np.atleast_1d(value) for value in vars(mechanism).values() if np.ndim(value) == 1]
     drawn = source.drawn[-1][1]
     return [int(draw) for draw in drawn if any(draw in values for values in held)]

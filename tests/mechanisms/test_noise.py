@@ -21,7 +21,7 @@ def ks_bound(n_draws: int) -> float:
 
 
 def has_noise_std(noise: np.ndarray, noise_std: float) -> bool:
-    """Test the scale of Gaussian noise by chi-square, two-sided at level ALPHA."""
+    """Test the scale of Gaussian noise with a two-sided chi-square test at level ALPHA."""
     statistic = np.sum((noise / noise_std) ** 2)
     low, high = stats.chi2.ppf([ALPHA / 2, 1 - ALPHA / 2], df=len(noise))
     return bool(low <= statistic <= high)
@@ -213,7 +213,7 @@ def test_unknown_backend_and_wrong_seed_are_refused():
 @pytest.mark.parametrize("mu", [0.01, 0.1, 1.0, 5.0])
 @pytest.mark.parametrize("deviations", [0.0, 1.0, 3.0, 5.0])
 def test_smallest_scale_of_a_phase_spends_no_more_than_gaussian_dp_accounts_for(mu, deviations):
-    """Exact delta of the discrete Gaussian with the widening that the source adds."""
+    """Computes the exact delta of the discrete Gaussian, including the source's widening."""
     stated = 2.0**14
     sensitivity = round(mu * stated)
     mu = sensitivity / stated

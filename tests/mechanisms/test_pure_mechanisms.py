@@ -124,7 +124,7 @@ def test_exact_arithmetic_and_compiled_code_read_the_same_words_alike(seed):
 
 
 def test_trials_for_which_the_words_do_not_reach_are_run_again_and_not_left_out(monkeypatch):
-    """Blocks of three words end within most trials."""
+    """Most trials need more words than a block of three has."""
     from dpexplain.mechanisms import _exact
 
     usual = laplace.draw(50, 300, Stream(3))
@@ -181,7 +181,7 @@ def test_choices_have_the_exponential_distribution(epsilon):
 
 
 def test_neighboring_utilities_stay_within_epsilon():
-    """Compare the mechanism's probabilities for changes that lie within the spread."""
+    """Compare the mechanism's probabilities for utilities that change within their range."""
     rng = np.random.default_rng(0)
     for _ in range(2000):
         utilities = rng.uniform(-5, 5, 6)

@@ -241,7 +241,7 @@ def test_what_cannot_be_read_as_a_stream_is_refused_before_anything_is_charged()
 
 @pytest.mark.parametrize("name", ["DPRandomForestClassifier", "DPLocallyLinearClassifier"])
 def test_a_model_that_cannot_read_chunks_refuses_a_stream_with_the_reason(name, monkeypatch):
-    """Models of other packages do so unless they state that they can read chunks."""
+    """This includes models of other packages unless they state that they can read chunks."""
     monkeypatch.setattr(getattr(models, name), "_reads_chunks", False)
     ledger = PrivacyLedger("untouched", cap_epsilon=10)
     model = getattr(models, name)(schema=schema_of(name), ledger=ledger)

@@ -39,7 +39,7 @@ def naive_softmax(score):
 
 
 def naive_steps(loss, case, clip):
-    """Lattice steps of each record, shape (n_classes, n), after the pending update."""
+    """Return each record's lattice steps after the pending update, shape (n_classes, n)."""
     inverse = f(1 / clip)
     if loss == "poisson":
         case["score"] += case["last_update"][case["last_bins"]]

@@ -145,8 +145,9 @@ def test_row_order_changes_no_bit_of_a_private_model(estimator, preset):
 def test_more_privacy_means_a_wider_noise_band(estimator):
     """With the same schedule, noise is proportional to 1 / mu, about 1 / epsilon.
 
-    A quarter of epsilon should mean four times the band. Bins are merged by noisy counts, so the
-    ratio of the medians has a standard deviation of 0.5 around 3.5 (25 fits); 1.3 is four below.
+    With a quarter of epsilon, the band should be four times as wide. Bins are merged by noisy
+    counts, so the ratio of the medians has a standard deviation of 0.5 around 3.5 (25 fits); 1.3 is
+    four below.
     """
     X, score, rng = make_data(5000)
     y = targets(estimator, X, score, rng)
@@ -165,7 +166,7 @@ def test_the_noise_band_covers_fresh_noise_on_the_same_structure(estimator):
     """Refits with forced histograms and the same trees differ only by boosting noise.
 
     40 refits: the ratio of an empirical to the true standard deviation has standard error
-    1 / sqrt(80) = 0.11 per bin; the median over some dozen correlated bins is held to 0.3.
+    1 / sqrt(80) = 0.11 per bin; the median over a few dozen correlated bins may deviate by 0.3.
     """
     X, score, rng = make_data(5000)
     y = targets(estimator, X, score, rng)
@@ -214,7 +215,7 @@ def test_a_private_model_comes_close_to_its_reference_at_a_generous_epsilon():
 @pytest.mark.named_entropy
 @pytest.mark.parametrize("estimator", ALL[2:], ids=lambda e: type(e).__name__)
 def test_a_special_bin_contributes_only_where_people_are_in_it(estimator):
-    """Otherwise, it would show which leaves it happened to share, as if that were meaningful."""
+    """Otherwise, its value would only show which leaves it happened to share."""
     X, score, rng = make_data(5000)
     y = targets(estimator, X, score, rng)
     empty = estimator.fit(X, y).explain_global()["job"]

@@ -1,4 +1,4 @@
-"""More than two classes: one tree per visit, a score per class, explanations by class."""
+"""More than two classes: one tree per visit, and a score and explanation per class."""
 
 from __future__ import annotations
 

@@ -198,7 +198,7 @@ def test_structures_without_noise_settle_at_their_target(merge, share, correlati
 
 
 def test_structures_of_features_that_determine_each_other_share_one_curve():
-    """Which of two equal slopes takes how much depends on the trees; their sum does not."""
+    """How two equal slopes share the effect depends on the trees; their sum does not."""
     scores, _, curves, slope = settled(False, 1.0, 1.0, n_rounds=300)
     left = (scores - curves) * np.tile([100.0, 50.0, 200.0, 80.0, 70.0], 2) * slope
     first, second = left[:, :5].sum(axis=1), left[:, 5:].sum(axis=1)
