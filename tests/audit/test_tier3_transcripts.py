@@ -34,7 +34,7 @@ def test_the_best_attacker_learns_no_more_than_is_stated(subject):
     "subject", [pytest.param(s, id=s.name) for s in SUBJECTS if 3 in powerful_tiers(s)]
 )
 def test_the_best_attacker_learns_nearly_what_is_stated(subject):
-    """"Nearly" means more than 0.55 of it; less would pass with a probability of 1e-7.
+    """ "Nearly" means more than 0.55 of it; less would pass with a probability of 1e-7.
 
     The test is as certain to accept 0.85 and above; the canary reaches 0.98 of what is stated (0.88
     if there are several classes; see tier 1). No test could distinguish the two faster.
