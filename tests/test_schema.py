@@ -249,7 +249,7 @@ numeric = st.builds(
 
 
 def distinct(kind: Any, minimum: int, **options: Any) -> Any:
-    """Return a strategy for what is made of a list of distinct categories or labels."""
+    """Return a strategy for objects built from a list of distinct categories or labels."""
     labels = st.lists(texts | st.integers() | st.floats(allow_nan=False) | st.booleans())
 
     @st.composite

@@ -1,4 +1,4 @@
-"""Attacks on reading: a line of a file, a cell of another library, a row left out."""
+"""Attacks on readers: malformed lines of files, unusual cell types, and omitted rows."""
 
 from __future__ import annotations
 

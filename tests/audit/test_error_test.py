@@ -62,9 +62,9 @@ def test_wrong_decisions_are_as_rare_as_is_said(at, wrong):
 
 
 def test_a_decision_takes_as_many_guesses_as_wald_says():
-    """The expected number is the doubt divided by a guess's evidence, plus the overshoot.
+    """The expected number is the required evidence over that of a guess, plus an overshoot.
 
-    One pair adds at most 2 * 0.15; the mean of 200 tests with fixed draws is off by a few pairs.
+    One pair of guesses adds at most 2 * 0.15. The mean of 200 tests has an error of a few pairs.
     """
     rng = np.random.default_rng(4)
     p, q = stats.norm.cdf(-0.75), stats.norm.cdf(-1.3)

@@ -185,7 +185,7 @@ def exact_sample_size_kept(monkeypatch):
 
 
 def targets_seen_kept(monkeypatch):
-    """Store the targets seen, like a list of classes read from the data."""
+    """Store the observed targets in the model, as if classes were read from the data."""
     released = boosting_estimator._PrivateBoosting._fit_released
 
     def fit_released(self, X, y, schema, mechanism):

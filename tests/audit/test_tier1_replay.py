@@ -109,7 +109,7 @@ def test_one_more_row_of_a_person_stays_within_the_price_of_a_record(
 @pytest.mark.full
 @every_subject
 def test_a_row_that_is_exchanged_goes_beyond_the_price_of_a_person(subject):
-    """So the replay would notice if noise for persons were promised to records."""
+    """So the replay would detect noise for persons that is claimed to protect records."""
     case = canary_case(subject)
     assert replay_of_rows(case).holds
     if 1 in powerful_tiers(subject):

@@ -83,17 +83,17 @@ def spread(mean: float, std: float) -> str:
 
 
 def plus_minus(mean: float, error: float, form: str, unit: str = "") -> str:
-    """Format a mean and its error or deviation; a single fit has none.
+    """Format a mean with its error or deviation; the error of a single fit is left out.
 
     Parameters
     ----------
     mean : float
     error : float
-        NaN where there is one fit.
+        NaN for a single fit.
     form : str
-        How the mean is written, such as ``"+.2f"``; the error takes it without a sign.
+        Format of the mean, such as ``"+.2f"``; the error uses it without the sign.
     unit : str, default=""
-        Comes after both.
+        Appended once, after the mean and the error.
     """
     errors = "" if math.isnan(error) else f" ± {error:{form.lstrip('+')}}"
     return f"{mean:{form}}{errors}{unit}"

@@ -42,7 +42,7 @@ def plain(text: str) -> str:
 
 
 def shown_as(value):
-    """Format as on the page: steps of 0.001 for curves of 1 to 10; tables show three digits."""
+    """Format a number as the page does: in steps of 0.001, or with three digits in tables."""
     return pytest.approx(value, rel=5e-3, abs=6e-4)
 
 

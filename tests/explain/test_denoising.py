@@ -43,7 +43,7 @@ def noisy(term):
 def test_a_smooth_curve_comes_closer_to_the_truth_and_its_band_holds():
     """For 20 curves, denoising halves the distance to the truth, and 95% bands hold.
 
-    Fewer than 16 of twenty 95% bands would hold with a probability of 0.3%.
+    At a coverage of 95%, the probability that fewer than 16 of 20 bands hold is 0.3%.
     """
     truth = classifier(terms=(smooth(),))
     before, after, held = [], [], 0

@@ -80,7 +80,7 @@ def worlds(name, record):
 
 
 def session(name, X, y):
-    """Run a notebook: fits under two ledgers, by records and by persons, and sweeps."""
+    """Run a notebook with fits and sweeps under two ledgers, for records and for persons."""
     settings = {"structure_seed": 3, **known(name, max_rounds=2, n_trees=3)}
 
     def work():

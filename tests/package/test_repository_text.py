@@ -1,4 +1,4 @@
-"""No file of the repository names a package registry or anybody's own folder."""
+"""No file in the repository mentions a package registry or a user's personal folder."""
 
 from __future__ import annotations
 

@@ -51,8 +51,8 @@ class Claim:
     verdict : callable
         Takes the tables; returns one of `VERDICTS`, or whether they agree with the claim.
     differs : str or callable
-        How the measured setting differs from the paper's, apart from what its study says; or what
-        takes the tables and says so.
+        How the measured setting differs from the paper's, beyond the differences that its study
+        lists; or a function that takes the tables and returns this description.
     """
 
     paper: str

@@ -156,7 +156,7 @@ _SLOW = "learning rate 0.1, where the paper has 0.01"
 
 
 def _folds(study: str) -> Callable[[Tables], str]:
-    """Return the fewest folds of any data set; the paper has five."""
+    """Return the smallest number of folds used for any data set; the paper uses five."""
 
     def words(tables: Tables) -> str:
         least = tables[study].groupby("data")["n"].min()

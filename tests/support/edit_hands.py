@@ -106,7 +106,7 @@ class Mouse(Hands):
         self.click(option)
 
     def enter(self) -> None:
-        """Do nothing: a mouse types no numbers."""
+        """Do nothing, because a mouse cannot type numbers."""
 
     def apply(self) -> None:
         self.click(self.button("Apply"))

@@ -67,7 +67,7 @@ class NamedEntropy:
         return self._draw(n_bytes)
 
     def begin(self, name: str | None) -> None:
-        """Draw from the stream with this name from now on; None means from the system."""
+        """Draw from the stream with this name from now on; None means the operating system."""
         self._draw = os.urandom  # asked below for a seed that the key replaces
         if name is not None:
             words = np.frombuffer(hashlib.sha256(name.encode()).digest(), dtype=np.uint64)

@@ -215,7 +215,7 @@ def comparison(
 
 
 def joint_noise(shapes: list[ShapeFunction]) -> NoiseModel:
-    """Make noise of which half the variance is common to the bins of a term."""
+    """Make noise with half of its variance shared by the bins of a term."""
     sizes = tuple(shape.n_bins for shape in shapes)
     std = np.concatenate([*(shape.total_std for shape in shapes), [0.01]])
     factor = np.zeros((sum(sizes) + 1, len(shapes)))
