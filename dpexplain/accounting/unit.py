@@ -245,7 +245,7 @@ def whole_unit(unit: Unit) -> Unit:
     Returns
     -------
     Unit
-        The same kind of person without a limit on rows; any other unit is returned unchanged.
+        If `unit` is a `Person`, the same unit without a limit on rows; otherwise, `unit` itself.
     """
     return Person(unit.kind, named=unit.named) if isinstance(unit, Person) else unit
 

@@ -328,7 +328,7 @@ def _epsilon(given: Certificate, then: LedgerState, shown: Released) -> Check:
 
 
 def _made_again(given: Certificate, then: LedgerState, shown: Released) -> Check:
-    """Reproduce the certificate from the file and the ledger, and compare the two."""
+    """Recreate the certificate from file and ledger, and compare it with the original."""
     places = [
         place
         for place, file in enumerate(then.releases)

@@ -281,7 +281,7 @@ class PrivateEstimator(PrivateHooks):
             delattr(self, name)
 
     def _take_fit(self, work: Any) -> None:
-        """Replace an earlier fit with that of the estimator `work`; keep the parameters."""
+        """Replace any earlier fit with that of `work`, but not the parameters."""
         self._forget_fit()
         parameters = work.get_params(deep=False)
         vars(self).update({n: v for n, v in vars(work).items() if n not in parameters})

@@ -198,7 +198,8 @@ def _several_hosts(url: URL) -> bool:
 def _leads_elsewhere(url: URL) -> str | None:
     """Return the libpq environment variable that could override the address's host.
 
-    A service file can name hosts, and libpq connects to ``PGHOSTADDR`` instead of the named host.
+    There are two: ``PGSERVICE`` names a file that can specify other hosts, and ``PGHOSTADDR``, if
+    set, takes precedence over the host in the address.
     """
     if os.environ.get("PGSERVICE"):
         return "PGSERVICE"

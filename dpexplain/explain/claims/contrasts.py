@@ -160,9 +160,9 @@ def range_levels(noise: NoiseModel, place: int, term: ShapeFunction) -> npt.NDAr
     """Return a variance level for the contrast of each range of bins.
 
     Each contrast compares a range of bins with all other bins. Variances are rounded as in
-    :func:`pair_levels`. The value bins are grouped into at most 16 blocks. Ranges whose first
-    bins are in the same block, and whose last bins are in the same block, all get the level of the
-    range whose variance is the largest fraction of its largest possible value.
+    :func:`pair_levels`. The value bins are grouped into at most 16 blocks. Ranges that start in
+    the same block and end in the same block share one level: that of the range with the highest
+    variance relative to its maximum.
 
     Parameters
     ----------

@@ -24,9 +24,9 @@ class DPLogisticRegression(_PrivateLinear, AdditiveClassifier):
     The matrix of second moments is released once. One quarter of it (one half for more than two
     classes) bounds the Hessian of the loss [1]_, so a few noisy gradients over all records are
     enough. The ridge penalty grows with the noise, so directions that could be pure noise have
-    little effect. Each numeric feature is one coordinate on a scale from -1 to 1, and each category
-    is one coordinate; missing values and other categories have separate coordinates. This model is
-    meant as a strong baseline.
+    little effect. Each numeric feature is one coordinate on a scale from -1 to 1, and so is each
+    category in the schema; missing values have a coordinate of their own, as do categories not in
+    the schema. This model is meant as a strong baseline.
 
     Numeric features are divided into at most 64 public bins, so a feature's straight line becomes a
     step function with one step per bin. Explanations are therefore exact and have the same form as

@@ -87,8 +87,8 @@ class LinearBudget:
 
         With K features, a record has at most ``K + 1`` nonzero coordinates of absolute value at
         most 1, so its products ``x_i x_j`` with ``i <= j`` have a norm of at most
-        ``sqrt((K + 1) (K + 2) / 2)``. The vectors of products of two records x and z never form an
-        obtuse angle: twice their inner product is ``(x'z)^2 + sum x_i^2 z_i^2``. So replacing a
+        ``sqrt((K + 1) (K + 2) / 2)``. The product vectors of any two records x and z never form
+        an obtuse angle: twice their inner product is ``(x'z)^2 + sum x_i^2 z_i^2``. So replacing a
         record changes the sum of the products by at most ``sqrt(2)`` times this norm. The
         sensitivity and noise of the phase are in squared lattice steps.
         """

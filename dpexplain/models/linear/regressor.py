@@ -21,8 +21,8 @@ class DPLinearRegression(_PrivateLinear, AdditiveRegressor):
     ridge penalty is approximately the largest eigenvalue of the noise in the second moments, so
     that directions that may be pure noise have little effect; in [1]_, the penalty is this large
     only if features are collinear. Each numeric feature is one coordinate on a scale from -1 to 1,
-    and each category is one coordinate; missing values and other categories have separate
-    coordinates. This model is meant as a strong baseline.
+    and so is each category in the schema; missing values have a coordinate of their own, as do
+    categories not in the schema. This model is meant as a strong baseline.
 
     Numeric features are divided into at most 64 public bins, so a feature's straight line becomes a
     step function with one step per bin. Explanations are therefore exact and have the same form as

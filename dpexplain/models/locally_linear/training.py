@@ -42,7 +42,7 @@ class Trained:
 
 @dataclass(frozen=True)
 class NoisePlan:
-    """Clip, sampling and noise of private training.
+    """Settings of clipping, sampling and noise for private training.
 
     Attributes
     ----------

@@ -130,11 +130,11 @@ def follow_trees(  # type: ignore[no-untyped-def]
     n_records, aims, of_target, function_start, reaction, own_share, min_leaf_count, learning_rate,
     total, means, values, cross, by_leaf,
 ):  # fmt: skip
-    """Boost one simulation with given trees, and fill `table` with the scores.
+    """Run boosting with given trees in one simulation; fill `table` with the scores.
 
     Rows of `by_bin` are the noisy count, its variance, the curvature mass, the residual sum to be
-    learned, and the nonnegative noisy count with and without step weights. `direction` is None if
-    no curve is constrained: the projection is then not compiled.
+    learned, and the nonnegative noisy count: first with step weights, then without. `direction` is
+    None if no curve is constrained: the projection is then not compiled.
     """
     n_functions = values.shape[0]
     least = min_leaf_count if min_leaf_count > 1.0 else 1.0
