@@ -185,10 +185,11 @@ class Spending:
         Returns
         -------
         tuple of (float, int, int)
-            For each kind of release: epsilon, number of steps from the loss ``-epsilon`` up to
-            ``epsilon``, and count. If a sum changes by D and the discrete Laplace noise has scale
-            t, the possible losses are ``(D - 2 x) / t`` for x = 0, ..., D. The worst pure mechanism
-            has only the losses ``-epsilon`` and ``epsilon``, as if D were 1.
+            For each kind of release: epsilon, the number of steps from a loss of ``-epsilon`` to
+            one of ``epsilon``, and the number of such releases. If a sum changes by D and the
+            discrete Laplace noise has scale t, the possible losses are ``(D - 2 x) / t`` for x = 0,
+            ..., D. The worst pure mechanism has only the losses ``-epsilon`` and ``epsilon``, as if
+            D were 1.
         """
         return (
             *((steps / scale, steps, count) for scale, steps, count in self.laplace),

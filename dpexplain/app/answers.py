@@ -192,7 +192,7 @@ class Answers:
     key: str = ""
 
     def needed(self, field: str, words: str) -> str:
-        """Return an answer that must not be empty.
+        """Return the answer to a field, or raise an error if it is empty.
 
         Raises
         ------

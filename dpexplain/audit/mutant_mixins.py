@@ -292,7 +292,7 @@ class SizeKept:
 
 
 class RecordsForPersons:
-    """Mutant: charges a fit that protects persons as if it protected records."""
+    """Mutant: charges a fit that protects people as if it protected records."""
 
     def _privacy_unit(self) -> Unit:
         return RECORD

@@ -159,7 +159,7 @@ class _Silence(NoiseSource):
 
     @property
     def private(self) -> bool:
-        """Whether the other source is private, as the fit's guarantee states."""
+        """Whether the other source is private, according to the fit's guarantee."""
         return self._spoken_for.private
 
     @property

@@ -53,7 +53,7 @@ def log_likelihood_ratio(phase: Any, answer: Integers, first: Integers, second: 
     -------
     float
         Logarithm of the ratio of two densities of the answer, computed for the noise that the phase
-        states: the density given the query `first`, divided by the density given `second`.
+        declares: the density given the query `first`, divided by the density given `second`.
     """
     raise _unknown(phase)
 

@@ -93,7 +93,7 @@ class Stated(Protocol):
 
     @property
     def total_delta(self) -> float:
-        """Delta of the two guarantees for all private ledger entries."""
+        """Delta of both overall guarantees, which cover all private ledger entries."""
 
     @property
     def cap_epsilon(self) -> float:

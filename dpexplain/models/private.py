@@ -111,7 +111,7 @@ class PrivateEstimator(PrivateHooks):
         -----
         HealthWarning
             If the released numbers point to a mistake in the table; see ``health()``. The model is
-            fitted nevertheless.
+            still fitted.
         PrivacyWarning
             At the 5th, 10th, 20th, ... fit without a ledger in this process. The warning gives the
             total cost of these fits.
@@ -121,15 +121,16 @@ class PrivateEstimator(PrivateHooks):
         The same noise gives a bit-for-bit identical model, no matter how the records are
         partitioned or where they are stored. Columns beyond the schema and the target are not
         used. Partitioned tables need a schema, and `groups` needs a table in memory, because the
-        rows of a person may be in several parts.
+        rows of a person may be in several partitions.
 
-        Files and streams are read once, in batches; untyped formats (CSV) are rejected. A query is
-        executed after the charge, because it may fail on a record. One small integer per cell and
-        one number per row are kept. Explainable boosting and linear models keep these numbers in
-        memory up to 1 GiB, and beyond that in a temporary file (in ``TMPDIR``); forests, boosted
-        trees and DPBoost keep two bytes per cell in memory, and locally linear models four. Only
-        the owner of the temporary file can open it, and it is deleted after the fit; if the system
-        allows this, the file has no name. Its content is as confidential as the rows.
+        Files and streams are read once, in batches; untyped formats (CSV) are rejected. Lazy
+        queries are executed only after the charge, because a record may make them fail. One small
+        integer per cell and one number per row are kept. Explainable boosting and linear models
+        keep these numbers in memory up to 1 GiB, and beyond that in a temporary file (in
+        ``TMPDIR``); forests, boosted trees and DPBoost keep two bytes per cell in memory, and
+        locally linear models four. Only the owner of the temporary file can open it, and it is
+        deleted after the fit; where the system allows, the file has no name. Its content is as
+        confidential as the rows.
 
         With a Dask client, the workers keep the records as these small integers. They need the same
         version of this library and are trusted as much as the process that runs the fit: records

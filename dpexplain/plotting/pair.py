@@ -35,8 +35,8 @@ def plot_pair(pair: PairCurve, *, ax: Axes | None = None) -> Axes:
 
     The color scale is symmetric around zero: blue cells add to the score, and gold cells subtract
     from it. All cells have the same size, special bins (missing values) come last, and empty cells
-    are dotted. If the noise is known, a cell is hatched if the band that covers all cells with 95%
-    confidence contains zero there, because the contribution of the cell may then be noise.
+    are dotted. If the noise is known, cells whose contribution may be noise are hatched: those
+    where the simultaneous 95% band contains zero.
 
     Parameters
     ----------

@@ -251,7 +251,7 @@ def frame_of_batch(
 
 
 def features_and_target(frame: pd.DataFrame) -> Chunk:
-    """Split the last column, which is the target, from the features."""
+    """Separate the features from the target, which is the last column."""
     return frame.iloc[:, :-1], frame.iloc[:, -1]
 
 

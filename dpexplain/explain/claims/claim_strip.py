@@ -264,7 +264,7 @@ def _bins_elsewhere(
 
 
 def _covers_values(there: ShapeFunction, bins: int | tuple[int, int]) -> bool:
-    """Return whether no value bins are left to compare an extreme with."""
+    """Return whether bins cover all value bins, leaving none to compare with."""
     first, last = bins if isinstance(bins, tuple) else (bins, bins)
     return last - first + 1 >= there.n_value_bins
 

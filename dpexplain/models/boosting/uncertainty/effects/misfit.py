@@ -24,7 +24,7 @@ form than assumed; over all sums, noise would hide this."""
 def fit_of_sums(
     missing: FloatArray, slopes: FloatArray, feature: NDArray[np.integer[Any]]
 ) -> float:
-    """Return the probability that sums fit an estimate as badly as the released sums.
+    """Return the probability of a fit at least as bad as that of the released sums.
 
     For each term and each period, the sums are projected onto the directions that affect them most.
     If all assumptions hold, the squares of the projections add up to about their number.

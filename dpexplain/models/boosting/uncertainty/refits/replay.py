@@ -1,7 +1,7 @@
 """Propagation of score errors through the released trees, without using records.
 
-All simulations advance together, with one column per simulation, so a visit is a few operations on
-whole arrays. The result is tested against a naive version.
+All simulations advance together, with one column per simulation, so each visit takes only a
+few operations on whole arrays. The result is tested against a naive version.
 """
 
 from __future__ import annotations
