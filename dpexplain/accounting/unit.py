@@ -60,7 +60,7 @@ class Record:
 
     @property
     def kind_words(self) -> str:
-        """Name of the unit in totals.
+        """Name of the privacy unit, as shown in totals.
 
         Returns
         -------
@@ -150,7 +150,7 @@ class Person:
 
     @property
     def kind_words(self) -> str:
-        """Name of the unit in totals, without the number of rows per person.
+        """Name of the privacy unit in totals, without the number of rows per person.
 
         The number of rows can differ between entries.
 
@@ -187,18 +187,18 @@ class OtherUnit:
         Returns
         -------
         str
-            The description `text` from the file.
+            The description of the unit, `text`, as read from the file.
         """
         return self.text
 
     @property
     def kind_words(self) -> str:
-        """Name of the unit in totals.
+        """Name of the privacy unit, as shown in totals.
 
         Returns
         -------
         str
-            The description `text` from the file.
+            The description of the unit, `text`, as read from the file.
         """
         return self.text
 

@@ -103,7 +103,7 @@ def plot_importance(
 
 
 def _listed(explanation: GlobalExplanation, show: Show) -> list[str]:
-    """List terms and pairs, largest first, by effect if only effects are shown."""
+    """List terms and pairs by decreasing importance, or effect if only that is shown."""
     names = [str(name) for name in explanation.importances().index]
     if show != "effect":
         return names

@@ -196,7 +196,7 @@ def _several_hosts(url: URL) -> bool:
 
 
 def _leads_elsewhere(url: URL) -> str | None:
-    """Return the libpq environment variable that could override the address's host.
+    """Return a libpq environment variable that could override the host, if one is set.
 
     There are two: ``PGSERVICE`` names a file that can specify other hosts, and ``PGHOSTADDR``, if
     set, takes precedence over the host in the address.
