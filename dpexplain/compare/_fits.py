@@ -159,14 +159,14 @@ class Fits(Record, Display, Generic[Model]):
         if not all(guarantee.private for row in guarantees.values() for guarantee in row):
             return (
                 f"each model alone: {NOT_PRIVATE}",
-                f"all models shown here, if published together: {NOT_PRIVATE}",
+                f"all models shown, if published together: {NOT_PRIVATE}",
             )
         deltas = sorted({guarantee.delta for row in guarantees.values() for guarantee in row})
         alone = ", ".join(upper_number(max(g.epsilon for g in row)) for row in guarantees.values())
         delta = " or ".join(upper_number(value) for value in deltas)
         return (
             f"each model alone: ε = {alone} (δ = {delta})",
-            "all models shown here, if published together: "
+            "all models shown, if published together: "
             f"ε = {upper_number(self.epsilon_together)} (δ = {upper_number(self.ledger.delta)})",
         )
 

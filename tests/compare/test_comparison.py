@@ -43,7 +43,7 @@ def comparison(**changes):
 def test_two_labels_say_each_alone_and_all_together():
     alone, together = comparison().guarantee_words
     assert alone == "each model alone: ε = 0.5, 2 (δ = 1e-06)"
-    assert together.startswith("all models shown here, if published together: ε = 2.")
+    assert together.startswith("all models shown, if published together: ε = 2.")
 
 
 def test_pairs_that_only_fits_without_privacy_have_name_no_row():
