@@ -90,7 +90,7 @@ def _n_rows(name: str, values: Any) -> int:
 
 
 def check_reference(X: Any, reference: bool, rows: int | None) -> int | None:
-    """Check that the reference can be fitted to so many rows, and return their number."""
+    """Check that the reference can be fitted to this many rows, and return the number."""
     kind = kind_in_parts(X)
     if rows is None:
         if kind and reference:
