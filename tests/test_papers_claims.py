@@ -44,6 +44,34 @@ def test_every_table_and_figure_of_a_paper_has_a_claim(load, claims):
         assert set(source.shown) - found == set(), source.key
 
 
+def test_every_row_of_a_printed_table_has_one_claim(load, claims):
+    for source in load("sources").SOURCES:
+        assert set(source.rows) <= set(source.shown)
+        of_rows = claims[(claims["paper"] == source.key) & (claims["row"] != "")]
+        assert set(of_rows["place"]) == set(source.rows), source.key
+        for place, rows in source.rows.items():
+            found = of_rows.loc[of_rows["place"] == place, "row"]
+            assert sorted(found) == sorted(rows), (source.key, place)
+        tables = {place for place in source.shown if place.startswith("table")}
+        assert tables - set(source.rows) <= {"table 4"}  # printed as a picture
+
+
+def test_a_row_holds_if_all_of_its_numbers_are_near(load):
+    rows, claims = load("printed_rows"), load("claims")
+    printed = [{"published": 1.0, "published_sd": 0.1}, {"published": 1.0, "published_sd": None}]
+    means = {"holds": (1.1, 1.9), "holds in part": (1.3, 1.9), "does not hold": (1.3, 2.1)}
+    for verdict, ours in means.items():
+        table = pd.DataFrame(printed).assign(model=["a", "b"], mean=ours)
+        table["ratio"] = table["mean"] / table["published"]
+        table["in_sd"] = (table["mean"] - table["published"]) / table["published_sd"]
+        claim = rows.printed_row(
+            "A", "table 1", "one", "said", lambda t, table=table: rows.beside(table, "model")
+        )
+        assert claim.verdict(claims.Tables()) == verdict
+        assert claim.row == "one"
+        assert claim.evidence(claims.Tables()).startswith(f"a {ours[0]} (printed 1 ± 0.1)")
+
+
 def test_a_verdict_follows_from_files_that_exist_and_the_rest_has_a_reason(folder, claims):
     decided = claims["verdict"].isin(["holds", "holds in part", "does not hold"])
 
@@ -51,7 +79,7 @@ def test_a_verdict_follows_from_files_that_exist_and_the_rest_has_a_reason(folde
     assert (claims.loc[decided, "files"] != "").all()
     named = {name for files in claims["files"] for name in files.split()}
     assert named <= {path.name for path in folder.glob("*.csv")}
-    assert not claims.duplicated(["paper", "place", "claim"]).any()
+    assert not claims.duplicated(["paper", "place", "row", "claim"]).any()
 
 
 def test_the_page_of_each_source_lists_its_claims(load, folder, claims):
@@ -63,6 +91,8 @@ def test_the_page_of_each_source_lists_its_claims(load, folder, claims):
         assert len(own) > 0
         for row in own.to_dict("records"):
             assert f"| {row['place']} | {row['claim']} | {row['verdict']} |" in text
+        titled = "## Rows of the printed tables" in text
+        assert titled == (own["row"] != "").any()
         assert f"{source.page}.md" in (folder / "index.md").read_text(encoding="utf-8")
 
 

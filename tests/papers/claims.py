@@ -11,7 +11,7 @@ import pandas as pd
 HOLDS, IN_PART, FAILS = "holds", "holds in part", "does not hold"
 NOT_TESTABLE, NOT_TESTED = "not testable", "not tested"
 VERDICTS = (HOLDS, IN_PART, FAILS, NOT_TESTABLE, NOT_TESTED)
-COLUMNS = ("paper", "place", "claim", "verdict", "evidence", "files", "differs")
+COLUMNS = ("paper", "place", "row", "claim", "verdict", "evidence", "files", "differs")
 
 
 class NotMeasuredError(LookupError):
@@ -53,6 +53,9 @@ class Claim:
     differs : str or callable
         How the measured setting differs from the paper's, beyond the differences that its study
         lists; or a function that takes the tables and returns this description.
+    row : str
+        The row of the printed table that the claim is about: one of `Source.rows` of its place.
+        Empty for a claim about something else.
     """
 
     paper: str
@@ -61,11 +64,14 @@ class Claim:
     evidence: Callable[[Tables], str]
     verdict: Callable[[Tables], bool | str]
     differs: str | Callable[[Tables], str] = ""
+    row: str = ""
 
 
-def untested(paper: str, place: str, claim: str, why: str, verdict: str = NOT_TESTED) -> Claim:
+def untested(
+    paper: str, place: str, claim: str, why: str, verdict: str = NOT_TESTED, row: str = ""
+) -> Claim:
     """Return a claim that no table can decide, with the reason."""
-    return Claim(paper, place, claim, lambda tables: why, lambda tables: verdict)
+    return Claim(paper, place, claim, lambda tables: why, lambda tables: verdict, row=row)
 
 
 def of_all(right: Iterable[bool]) -> str:
@@ -107,5 +113,6 @@ def decided(claims: Iterable[Claim], tables: Tables) -> pd.DataFrame:
             said = claim.differs if isinstance(claim.differs, str) else ""
         verdict = found if isinstance(found, str) else HOLDS if found else FAILS
         files = " ".join(f"{name}.csv" for name in tables.read if name in tables)
-        rows.append((claim.paper, claim.place, claim.claim, verdict, evidence, files, said))
+        place = (claim.paper, claim.place, claim.row)
+        rows.append((*place, claim.claim, verdict, evidence, files, said))
     return pd.DataFrame(rows, columns=list(COLUMNS))

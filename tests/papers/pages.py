@@ -10,8 +10,9 @@ import pandas as pd
 
 from claims import VERDICTS
 from pictures import PICTURES
+from printed_rows import short
 from reduced import reduced
-from results import varied
+from results import standard_error, varied
 from sources import SOURCES, Source
 
 _HEAD = """# {title}, measured here
@@ -29,8 +30,19 @@ more of them. [The first page](index.md) says how to run the studies and what is
 | place | claim | verdict | evidence | how the setting differs |
 | :-- | :-- | :-- | :-- | :-- |
 {claims}
-
+{rows}
 ## Studies{studies}"""
+
+_ROWS = """
+## Rows of the printed tables
+
+Each printed row: it holds if all of its numbers agree, and in part if at least half of them do.
+{counts}.
+
+| place | row | verdict | evidence | how the setting differs |
+| :-- | :-- | :-- | :-- | :-- |
+{claims}
+"""
 
 
 _PRINTED_IN = {"ebm_without_privacy": " in InterpretML's README, not in the slides"}
@@ -57,14 +69,15 @@ def page(source: Source, folder: Path) -> str:
     order = {place: n for n, place in enumerate(source.places)}
     claims = claims.sort_values("place", key=lambda places: places.map(order), kind="stable")
     studies = _of(source, folder / "studies.csv")
-    counts = claims["verdict"].value_counts()
+    said, rows = claims[claims["row"] == ""], claims[claims["row"] != ""]
     return _HEAD.format(
         title=source.title,
         authors=source.authors,
         pictures=_picture_text(source, folder),
         tables=_beside_text(studies, folder),
-        counts=", ".join(f"{counts.get(v, 0)} {v}" for v in VERDICTS).capitalize(),
-        claims="\n".join(_claim_line(row) for row in claims.to_dict("records")),
+        counts=_counts(said),
+        claims=_claim_lines(said),
+        rows=_ROWS.format(counts=_counts(rows), claims=_claim_lines(rows)) if len(rows) else "",
         studies="".join(_study_text(row, folder) for row in studies.to_dict("records")) + "\n",
     )
 
@@ -115,9 +128,10 @@ def _beside_text(studies: pd.DataFrame, folder: Path) -> str:
     if not parts:
         return ""
     head = (
-        "\n## Tables\n\nMeans here and published, by epsilon; bold beyond two published standard "
-        "deviations (or, where none is printed, two of ours) or a factor of two. The files have "
-        "all digits and deviations.\n"
+        "\n## Tables\n\nMeans here ± their standard error over repeats, and published means, by "
+        "epsilon; one repeat has no standard error. Bold beyond two published standard deviations "
+        "(or, where none is printed, two of ours) or a factor of two. The files have all digits "
+        "and deviations.\n"
     )
     found = "\n".join(causes) or "No difference needs one."
     return f"{head}{''.join(parts)}\n## Causes\n\n{found}\n"
@@ -144,12 +158,15 @@ def _grid(rows: pd.DataFrame) -> str:
 
 
 def _cell(row: Mapping[Hashable, Any]) -> str:
-    text = f"{_short(row['mean'])} / {_short(row['published'])}"
+    error = standard_error(row)
+    spread = "" if pd.isna(error) else f" ± {_rough(error)}"
+    text = f"{short(row['mean'])}{spread} / {short(row['published'])}"
     return f"**{text}**" if isinstance(row["cause"], str) else text
 
 
-def _short(value: float) -> str:
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+def _rough(error: float) -> str:
+    """Return a standard error with two significant digits."""
+    return f"{error:,.0f}" if error >= 10 else f"{error:.2g}"
 
 
 def _cause_lines(rows: pd.DataFrame) -> list[str]:
@@ -160,6 +177,15 @@ def _cause_lines(rows: pd.DataFrame) -> list[str]:
         where = "; ".join(f"{line.replace(' | ', ', ')} ({at})" for line, at in groups.items())
         lines.append(f"* {where}: {cause}.")
     return lines
+
+
+def _counts(claims: pd.DataFrame) -> str:
+    counts = claims["verdict"].value_counts()
+    return ", ".join(f"{counts.get(v, 0)} {v}" for v in VERDICTS).capitalize()
+
+
+def _claim_lines(claims: pd.DataFrame) -> str:
+    return "\n".join(_claim_line(row) for row in claims.to_dict("records"))
 
 
 def _claim_line(row: Mapping[Hashable, str]) -> str:

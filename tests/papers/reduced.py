@@ -18,7 +18,13 @@ _PATIENTS = "10,000 simulated patients instead of 14,199 hospital records"
 _FEW_EPOCHS = "3 epochs instead of 20, but 40 of our recipe; 10 fits in the paper"
 _SMALL_NETWORK = "a network of 14,634 weights instead of 431,080 and 26,010, trained for 10 epochs"
 
+_COUNTED = ("ebm_data", "dpboost_data", "objective_calibration_data", "ebm_noise")
+"""Studies whose numbers do not vary from run to run."""
+
 REDUCED = {
+    "ebm_data": "six of eight data sets",
+    "dpboost_data": "four of ten data sets, two of them simulated smaller",
+    "objective_calibration_data": f"{N_DOMAINS} of 19 domains",
     "ebm_tables": "six of eight data sets; 25 splits, as in the paper",
     "ebm_noise": "two of four regressions; one fit each, as noise does not vary",
     "ebm_diffprivlib": "six of eight data sets, a newer diffprivlib; 25 splits, as in the paper",
@@ -29,7 +35,7 @@ REDUCED = {
     "ebm_auroc_spread": "telco instead of the hospital records; 100 splits (50 of DP-EBM, 1,000 of "
     "random predictions) instead of 5,000",
     "ebm_teaching": "two of three data sets; the slides name no splits",
-    "ebm_without_privacy": "three of four data sets, no APLR; three splits, the slides name none",
+    "ebm_without_privacy": "three of four data sets, no APLR; five splits, the slides name none",
     "slides_new_data": "nothing is known of the slides' splits and settings",
     "dpboost_error": _BOOSTED,
     "dpboost_sizes": _BOOSTED,
@@ -63,9 +69,16 @@ def reduced(name: str, table: pd.DataFrame) -> str:
         Its rows; those of quantiles and of all domains do not count repeats.
     """
     text = REDUCED[name].format(n=table["data"].nunique())
+    counted = "" if name in _COUNTED else repeats(table)
+    return f"{text}; {counted}" if counted else text
+
+
+def repeats(table: pd.DataFrame) -> str:
+    """Say how many repeats each number of a table has; nothing where it does not count them."""
     if "n" not in table or "quantile" in table:
-        return text
+        return ""
     counts = table.loc[table["data"] != ALL, "n"]
     few, many = int(counts.min()), int(counts.max())
-    repeats = f"{few}" if few == many else f"{few} to {many}"
-    return f"{text}; {repeats} repeat{'s' if many > 1 else ''} per number"
+    words = f"{few}" if few == many else f"{few} to {many}"
+    text = f"{words} repeat{'s' if many > 1 else ''} per number"
+    return f"{text}, no standard error with one" if few == 1 else text

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -107,6 +108,29 @@ def beside_published(study: Study, table: pd.DataFrame) -> pd.DataFrame:
         near |= table["mean"] == table["published"]  # also where both are zero
         table["cause"] = causes.where(table["published"].notna() & ~near, None)
     return table
+
+
+def standard_error(row: Mapping[Hashable, Any]) -> float:
+    """Return the standard error of a row's mean over its repeats; NaN with one repeat."""
+    return float(row["sd"]) / float(row["n"]) ** 0.5 if row["n"] > 1 else float("nan")
+
+
+_OF_ONE_FIT = ("metric", "feature", "class", "filter", "input", "record", "explanation", "against")
+"""Columns that distinguish numbers of the same fit."""
+
+
+def cpu_minutes(table: pd.DataFrame) -> float:
+    """Return the CPU minutes of the fits behind a table, the median of each setting repeated.
+
+    Where a fit gives several numbers, it counts once; stages of a fit count as fits, so that the
+    result is an upper bound for these.
+    """
+    if "cpu_s" not in table:
+        return 0.0
+    setting = list(table.columns[: list(table.columns).index("mean")])
+    fit = [name for name in setting if name not in _OF_ONE_FIT]
+    most = table.assign(s=table["cpu_s"] * table["n"]).groupby(fit, dropna=False)["s"].max()
+    return float(most.sum()) / 60
 
 
 def _in_deviations(table: pd.DataFrame) -> pd.Series:
