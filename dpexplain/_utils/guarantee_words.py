@@ -23,8 +23,8 @@ ALONE = "this fit alone"
 EDITED_COVERS = ", edited by hand afterwards"
 
 EXACT_GAUSSIAN = (
-    "exact discrete Gaussian (rejection sampling, exact comparisons), randomness of the operating "
-    "system"
+    "exact discrete Gaussian (rejection sampling, exact comparisons), randomness of OpenSSL, seeded "
+    "by the operating system"
 )
 ROUNDED_GAUSSIAN = (
     "rounded Gaussian (sum of four normals over two, Philox keyed with 256 bits of the operating "
@@ -32,7 +32,7 @@ ROUNDED_GAUSSIAN = (
 )
 TREES_SAMPLER = (
     "exact discrete Laplace and exponential mechanism (rejection sampling with exact comparisons), "
-    "randomness of the operating system"
+    "randomness of OpenSSL, seeded by the operating system"
 )
 
 TREES_NOTE = "The curves are main effects of trees; interactions appear only in local contributions"

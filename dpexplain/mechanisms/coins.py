@@ -1,31 +1,22 @@
 """Secret random draws that assign records to samples, bags or trees.
 
-The draws are called coins; they cannot be predicted or repeated. Every bit comes from OpenSSL's key
-generator, a block cipher in counter mode that is seeded by the operating system and reseeded in
-each forked process [1]_. This module keeps no state. A fit that samples records draws one coin per
-record and step; the operating system's generator, which is used for noise, would take fourteen
-times as long. Probabilities are exact: given independent fair bits, a coin shows heads with exactly
-the requested floating-point probability, and all row orders of a table are equally likely.
-
-References
-----------
-.. [1] Barker and Kelsey, "Recommendation for Random Number Generation Using Deterministic Random
-   Bit Generators", NIST SP 800-90A (CTR_DRBG).
+The draws are called coins; they cannot be predicted or repeated. Every bit comes from
+`dpexplain.mechanisms.secret_bits`, and this module keeps no state. Probabilities are exact: given
+independent fair bits, a coin shows heads with exactly the requested floating-point probability, and
+all row orders of a table are equally likely.
 """
 
 from __future__ import annotations
 
-import ssl
 from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dpexplain.mechanisms.secret_bits import secret_bytes
+
 __all__ = ["Coins", "SecretCoins", "SeededCoins", "secret_coins"]
-
-
-_BYTES_AT_ONCE = 2**20  # OpenSSL counts them in 32 bits
 
 
 class Coins(Protocol):
@@ -118,12 +109,12 @@ class SecretCoins:
         """
         rest = 256.0 * probability  # exact, and so is subtracting the digit
         digit = min(int(rest), 256)
-        drawn = np.frombuffer(_bytes(n), dtype=np.uint8)
+        drawn = np.frombuffer(secret_bytes(n), dtype=np.uint8)
         shown: NDArray[np.bool_] = drawn < digit
         tied = np.flatnonzero(drawn == digit)
         while tied.size and (rest := 256.0 * (rest - digit)) > 0.0:
             digit = int(rest)
-            drawn = np.frombuffer(_bytes(tied.size), dtype=np.uint8)
+            drawn = np.frombuffer(secret_bytes(tied.size), dtype=np.uint8)
             shown[tied[drawn < digit]] = True
             tied = tied[drawn == digit]
         return shown
@@ -284,9 +275,4 @@ def secret_coins() -> SecretCoins:
 
 
 def _words(n: int) -> NDArray[np.uint64]:
-    return np.frombuffer(_bytes(8 * n), dtype=np.uint64)
-
-
-def _bytes(n: int) -> bytes:
-    starts = range(0, n, _BYTES_AT_ONCE)
-    return b"".join(ssl.RAND_bytes(min(_BYTES_AT_ONCE, n - start)) for start in starts)
+    return np.frombuffer(secret_bytes(8 * n), dtype=np.uint64)

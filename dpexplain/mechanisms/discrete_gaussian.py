@@ -47,7 +47,7 @@ Trials that remain undecided, about one in ten million, are decided with arbitra
 (`settle`), using the same bits and as many more as needed.
 
 *Time* depends only on sigma, which is public, and on the random words, and therefore on the noise.
-*Memory*: one block of random bytes from the operating system, regardless of the number of draws.
+*Memory*: one block of random bytes, regardless of the number of draws.
 
 References
 ----------
@@ -62,7 +62,6 @@ References
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable
 from functools import lru_cache, partial
 from itertools import accumulate, count
@@ -77,6 +76,7 @@ from dpexplain.mechanisms._kernels_gaussian import (
     STRIPS,
     run_trials,
 )
+from dpexplain.mechanisms.secret_bits import secret_bytes
 
 __all__ = ["draw"]
 
@@ -90,7 +90,7 @@ _LARGEST_SHIFT = 48
 _GUARD = 64  # additional bits of intermediate results
 
 
-def draw(sigma: float, size: int, random_bytes: RandomBytes = os.urandom) -> NDArray[np.int64]:
+def draw(sigma: float, size: int, random_bytes: RandomBytes = secret_bytes) -> NDArray[np.int64]:
     """Draw independent integers from the discrete Gaussian distribution.
 
     Parameters
@@ -100,7 +100,7 @@ def draw(sigma: float, size: int, random_bytes: RandomBytes = os.urandom) -> NDA
         fraction of at most ``2**-40``; a tiny scale is rounded up by at most ``2**-48`` steps.
     size : int
         Number of draws.
-    random_bytes : callable, default=os.urandom
+    random_bytes : callable, default=secret_bytes
         Returns the requested number of fresh random bytes.
 
     Returns

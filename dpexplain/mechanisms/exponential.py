@@ -31,7 +31,6 @@ References
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -42,6 +41,7 @@ from numpy.typing import NDArray
 from dpexplain.mechanisms._exact import Words, run
 from dpexplain.mechanisms._kernels_pure import LAST, PART, choice_trials
 from dpexplain.mechanisms.discrete_gaussian import RandomBytes
+from dpexplain.mechanisms.secret_bits import secret_bytes
 
 __all__ = ["choose"]
 
@@ -50,7 +50,7 @@ def choose(
     utilities: NDArray[np.int64],
     epsilon: float,
     spread: float,
-    random_bytes: RandomBytes = os.urandom,
+    random_bytes: RandomBytes = secret_bytes,
 ) -> NDArray[np.int64]:
     """Choose one candidate per group.
 
@@ -61,7 +61,7 @@ def choose(
     epsilon, spread : float
         A candidate with utility u is ``exp(epsilon * (u - u') / spread)`` times as likely as a
         candidate with utility u'.
-    random_bytes : callable, default=os.urandom
+    random_bytes : callable, default=secret_bytes
         Returns the requested number of fresh random bytes.
 
     Returns

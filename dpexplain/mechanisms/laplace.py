@@ -32,7 +32,6 @@ References
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable
 from typing import Any
 
@@ -42,6 +41,7 @@ from numpy.typing import NDArray
 from dpexplain.mechanisms._exact import Words, run
 from dpexplain.mechanisms._kernels_pure import laplace_trials
 from dpexplain.mechanisms.discrete_gaussian import RandomBytes
+from dpexplain.mechanisms.secret_bits import secret_bytes
 
 __all__ = ["draw"]
 
@@ -49,7 +49,7 @@ LARGEST_SCALE = 2.0**50
 """Largest scale: even a draw of 4000 times this scale, which never occurs, fits in 62 bits."""
 
 
-def draw(scale: float, size: int, random_bytes: RandomBytes = os.urandom) -> NDArray[np.int64]:
+def draw(scale: float, size: int, random_bytes: RandomBytes = secret_bytes) -> NDArray[np.int64]:
     """Draw independent integers from the discrete Laplace distribution.
 
     Parameters
@@ -58,7 +58,7 @@ def draw(scale: float, size: int, random_bytes: RandomBytes = os.urandom) -> NDA
         Scale in lattice steps, from 1 to ``2**50``; rounded up to an integer.
     size : int
         Number of draws.
-    random_bytes : callable, default=os.urandom
+    random_bytes : callable, default=secret_bytes
         Returns the requested number of fresh random bytes.
 
     Returns

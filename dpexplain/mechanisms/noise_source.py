@@ -27,6 +27,7 @@ from dpexplain._utils.extras import needed
 from dpexplain._utils.guarantee_words import EXACT_GAUSSIAN, ROUNDED_GAUSSIAN, opendp_gaussian
 from dpexplain._utils.validation import check_choice, check_count, check_in_range
 from dpexplain.mechanisms import discrete_gaussian
+from dpexplain.mechanisms.secret_bits import secret_bytes
 
 __all__ = ["NOISE_BACKENDS", "NoiseBackend", "NoiseSource", "check_scale"]
 
@@ -85,8 +86,9 @@ class NoiseSource:
     Parameters
     ----------
     backend : {"exact", "opendp", "rounded"}, default="exact"
-        ``"exact"`` draws from the discrete Gaussian exactly, with every bit from the operating
-        system, using the sampler in `dpexplain.mechanisms.discrete_gaussian`. ``"opendp"`` draws
+        ``"exact"`` draws from the discrete Gaussian exactly, with every bit from
+        `dpexplain.mechanisms.secret_bits` and the sampler in
+        `dpexplain.mechanisms.discrete_gaussian`. ``"opendp"`` draws
         from the same distribution with OpenDP's sampler, an independent implementation that is
         about a hundred times slower; it needs the extra ``opendp``. ``"rounded"`` adds four normal
         variates from a generator keyed by the operating system, halves the sum and rounds it.
@@ -267,7 +269,7 @@ class NoiseSource:
         """
         from dpexplain.mechanisms import exponential
 
-        random_bytes = os.urandom if self._seeded is None else self._seeded.bytes
+        random_bytes = secret_bytes if self._seeded is None else self._seeded.bytes
         return exponential.choose(utilities, epsilon, spread, random_bytes)
 
     def __repr__(self) -> str:

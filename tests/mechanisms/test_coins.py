@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpexplain.mechanisms import SecretCoins, SeededCoins, coins, secret_coins
+from dpexplain.mechanisms import SecretCoins, SeededCoins, secret_bits, secret_coins
 
 
 class Given:
@@ -30,7 +30,7 @@ class Given:
 @pytest.fixture
 def generator(monkeypatch):
     def give(*answers):
-        monkeypatch.setattr(coins, "ssl", Given(*answers))
+        monkeypatch.setattr(secret_bits, "ssl", Given(*answers))
 
     return give
 
@@ -62,7 +62,7 @@ def test_a_coin_compares_a_uniform_number_with_the_float_itself(probability, ran
     asked = iter(digits)
     stream = SimpleNamespace(RAND_bytes=lambda n: bytes(next(asked) for _ in range(n)))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(coins, "ssl", stream)
+        patch.setattr(secret_bits, "ssl", stream)
         shown = SecretCoins().heads(1, probability)
     assert shown.tolist() == [naive_heads(digits, probability)]
 
@@ -133,10 +133,10 @@ def test_few_places_have_one_order(n):
 
 
 def test_more_bytes_than_are_asked_for_at_once_are_put_together(monkeypatch):
-    monkeypatch.setattr(coins, "_BYTES_AT_ONCE", 3)
+    monkeypatch.setattr(secret_bits, "_BYTES_AT_ONCE", 3)
     asked = []
     stream = SimpleNamespace(RAND_bytes=lambda n: asked.append(n) or bytes(range(n)))
-    monkeypatch.setattr(coins, "ssl", stream)
+    monkeypatch.setattr(secret_bits, "ssl", stream)
     assert SecretCoins().heads(8, 1.5 / 256).tolist() == [True, True, False] * 2 + [True, True]
     assert asked == [3, 3, 2, 3]
 
@@ -150,7 +150,7 @@ def test_all_that_is_shown_follows_from_the_bytes_of_the_generator(monkeypatch):
     def shown(seed):
         np.random.seed(seed)  # noqa: NPY002
         stream = np.random.default_rng(5)
-        monkeypatch.setattr(coins, "ssl", SimpleNamespace(RAND_bytes=stream.bytes))
+        monkeypatch.setattr(secret_bits, "ssl", SimpleNamespace(RAND_bytes=stream.bytes))
         own = secret_coins()
         (child,) = own.spawn(1)
         return np.concatenate(

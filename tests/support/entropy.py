@@ -22,7 +22,7 @@ import numpy as np
 import pytest
 from numpy.random import bit_generator
 
-from dpexplain.mechanisms import coins, discrete_gaussian, noise_source
+from dpexplain.mechanisms import noise_source, secret_bits
 
 VARIABLE = "DPEXPLAIN_TEST_ENTROPY"
 MARKERS = {
@@ -40,7 +40,7 @@ def repeats() -> bool:
 
 
 class NamedEntropy:
-    """Plugin that replaces ``os.urandom`` where noise, coins and seeds are drawn.
+    """Plugin that replaces the system's random bytes where noise, coins and seeds are drawn.
 
     Parameters
     ----------
@@ -54,8 +54,7 @@ class NamedEntropy:
         self._patch = pytest.MonkeyPatch()
         system = SimpleNamespace(urandom=self._bytes)
         self._patch.setattr(noise_source, "os", system)
-        self._patch.setattr(coins, "ssl", SimpleNamespace(RAND_bytes=self._bytes))
-        self._patch.setattr(discrete_gaussian.draw, "__defaults__", (self._bytes,))
+        self._patch.setattr(secret_bits, "ssl", SimpleNamespace(RAND_bytes=self._bytes))
         # What numpy seeds a generator with that was given no seed, as for public structure.
         self._patch.setattr(bit_generator, "randbits", self._bits)
 
