@@ -23,8 +23,8 @@ ALONE = "this fit alone"
 EDITED_COVERS = ", edited by hand afterwards"
 
 EXACT_GAUSSIAN = (
-    "exact discrete Gaussian (rejection sampling, exact comparisons), randomness of OpenSSL, seeded "
-    "by the operating system"
+    "exact discrete Gaussian (rejection sampling, exact comparisons), randomness of OpenSSL, "
+    "seeded by the operating system"
 )
 ROUNDED_GAUSSIAN = (
     "rounded Gaussian (sum of four normals over two, Philox keyed with 256 bits of the operating "

@@ -223,7 +223,7 @@ def likelier_coins(_: str) -> Finding:
             shown = n_pairs = 0
             for second in range(256):
                 with pytest.MonkeyPatch.context() as patch:
-                    patch.setattr(coins, "_bytes", _bytes_that_end_with(second))
+                    patch.setattr(coins, "secret_bytes", _bytes_that_end_with(second))
                     heads = SecretCoins().heads(256, charged)
                 shown, n_pairs = shown + int(heads.sum()), n_pairs + 256
             # What follows the two bytes is 255: a number just below the next pair of bytes.
@@ -243,7 +243,7 @@ def coins_of_one_byte(patch: pytest.MonkeyPatch) -> None:
     """Toss a coin of eight bits, with the nearest probability that it can have."""
 
     def heads(self: SecretCoins, n: int, probability: float) -> Any:
-        drawn = np.frombuffer(coins._bytes(n), dtype=np.uint8)
+        drawn = np.frombuffer(coins.secret_bytes(n), dtype=np.uint8)
         return drawn < max(1, round(256 * probability))
 
     patch.setattr(SecretCoins, "heads", heads)
