@@ -193,7 +193,9 @@ def accuracy(network: Network, images: Floats, labels: NDArray[np.int64]) -> flo
     return float((torch.cat(chosen).numpy() == labels).mean())
 
 
-def integrated_gradients(network: Network, images: Floats, labels: NDArray[np.int64]) -> Floats:
+def integrated_gradients(
+    network: Network, images: Floats, labels: NDArray[np.int64], times_image: bool = True
+) -> Floats:
     """Contribution of each pixel to the score of a class, from the zero image [1]_.
 
     Parameters
@@ -202,17 +204,20 @@ def integrated_gradients(network: Network, images: Floats, labels: NDArray[np.in
     images : ndarray of shape (n_images, side * side)
     labels : ndarray of shape (n_images,)
         Which score is explained.
+    times_image : bool, default=True
+        Whether the mean gradient on the path is multiplied by the image.
 
     Returns
     -------
     ndarray of shape (n_images, side * side)
-        Sums are scores less the score of the zero image, up to the steps of the path.
+        If multiplied, sums are scores less the score of the zero image, up to the steps of the
+        path.
 
     References
     ----------
     .. [1] Sundararajan, Taly and Yan, "Axiomatic Attribution for Deep Networks", ICML 2017.
     """
-    method = IntegratedGradients(network.eval())
+    method = IntegratedGradients(network.eval(), multiply_by_inputs=times_image)
     found = method.attribute(_tensor(images), target=torch.as_tensor(labels), n_steps=PATH_STEPS)
     return _pixels(found)
 

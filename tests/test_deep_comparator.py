@@ -61,6 +61,8 @@ def test_integrated_gradients_add_up_to_the_score_over_that_of_a_uniform_picture
     gained = (shown - uniform).numpy()[np.arange(60), labels]
     # 50 Gauss-Legendre points on a smooth path, in single precision
     np.testing.assert_allclose(found.sum(axis=1), gained, rtol=1e-3, atol=1e-3)
+    gradients = deep.integrated_gradients(network, pictures, labels, times_image=False)
+    np.testing.assert_allclose(found, gradients * pictures, rtol=1e-4, atol=1e-6)
 
 
 def test_smoothed_gradients_point_to_the_half_that_decides(deep, images):

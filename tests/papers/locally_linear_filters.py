@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pandas as pd
 
 from claims import NotMeasuredError, Tables, of_all
 
 OUR_MODEL = "locally linear (accurate)"
+PUBLISHED = "locally_linear_published"
 MAPS = "locally_linear_maps"
 WEIGHTINGS = "locally_linear_weightings"
 NETWORK = "network of 3 x 128, NOT PRIVATE"
@@ -16,8 +18,38 @@ ATTRIBUTIONS = "locally_linear_attributions"
 TO_NETWORK = "cosine to integrated gradients of a network"
 ALIKE = "cosine between records of a class"
 SPARSE = "share of weights on the largest inputs"
+NEIGHBORS = "correlation of neighboring pixels"
 STRONG = 0.08
 """Below 0.1, as the figures of the paper have it."""
+
+
+def found(table: pd.DataFrame, study: str, metric: str = "accuracy", **setting: Any) -> float:
+    """Return the value for these settings; None stands for an empty cell."""
+    chosen = table["metric"] == metric
+    for column, value in setting.items():
+        chosen &= table[column].isna() if value is None else table[column] == value
+    if not chosen.any():
+        raise NotMeasuredError(study)
+    return float(table.loc[chosen, "mean"].mean())
+
+
+def level(epsilon: float | None) -> str:
+    """Describe a level of privacy."""
+    return "without privacy" if epsilon is None else f"at {epsilon:g}"
+
+
+def listed(values: dict[str, tuple[float, float]], first: str, second: str) -> str:
+    """List pairs of values by name."""
+    return "; ".join(f"{k}: {first} {a:.3f}, {second} {b:.3f}" for k, (a, b) in values.items())
+
+
+def printed_accuracies(tables: Tables) -> dict[str, tuple[float, float]]:
+    """Return our accuracies and the printed ones."""
+    table = tables[PUBLISHED]
+    return {
+        f"{row['data']} {level(row['epsilon'])}": (row["mean"], row["published"])
+        for _, row in table.iterrows()
+    }
 
 
 def fits(study: str) -> Callable[[Tables], str]:
@@ -54,7 +86,7 @@ def looks_words(tables: Tables, metric: str, data: str | None = None) -> str:
 def clearer(tables: Tables) -> list[bool]:
     """For each data set: are filters smoother unprojected, and at epsilon 5.2 than at 2?"""
     cases = []
-    for _, values in looks(tables, "correlation of neighboring pixels").groupby(level=0):
+    for _, values in looks(tables, NEIGHBORS).groupby(level=0):
         values = values.droplevel(0)
         cases += [values[True, 2.0] > values[False, 2.0], values[True, 5.2] > values[True, 2.0]]
     return cases

@@ -188,7 +188,8 @@ def clinical_cells(fast: bool) -> list[Cell]:
 _CURVES = f"""Log-odds at public points of each feature, half of them at equal distances, half at
 equal ratios. DP-EBM in the settings of the paper and in our default recipe, delta {DELTA:g}; lower
 and upper are the ends of the 95% band of total uncertainty, from released numbers only. Bagged EBM:
-mean of {N_BAGS} fits without privacy, each on 85% of the records (25 in the paper), plus and
+mean of {N_BAGS} fits without privacy, each on 85% of the records (the
+paper has 25 for adult), plus and
 minus one standard deviation between them. EBMs are not private."""
 ADULT_PROTOCOL = f"""{_CURVES} Single EBM: one of the fits of the bagged one. They are shown since
 the data are public. All rows of adult."""

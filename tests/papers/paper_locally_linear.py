@@ -19,7 +19,9 @@ from dpexplain import DPLocallyLinearClassifier, LocallyLinearClassifier, Schema
 from dpexplain.datasets import make_additive
 from dpexplain.exceptions import PrivacyWarning
 from image_data import DELTA, Images, images
-from locally_linear_claims import FIGURES, OUR_MODEL, PAPER, PAPER_MODEL, PUBLISHED, TABLE
+from locally_linear_claims import FIGURES, PAPER_MODEL, TABLE
+from locally_linear_filters import OUR_MODEL, PUBLISHED
+from sources import HARDER as PAPER
 from study import Cell, Row, Study
 
 _PAPER_EPOCHS = 20

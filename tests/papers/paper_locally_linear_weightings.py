@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from locally_linear_filters import WEIGHTINGS
+from locally_linear_filters import NEIGHBORS, WEIGHTINGS
 from paper_locally_linear import N_FITS, fitted_images, setting_of, without
 from sources import HARDER as PAPER
 from study import Cell, Row, Study
@@ -51,7 +51,7 @@ def measure(**cell: Any) -> list[Row]:
             weightings.max(axis=1) > ALMOST_ALL
         ),
         "cosine of top to weighted filter": _cosines(top, weighted).mean(),
-        "correlation of neighboring pixels": _smoothness(top, pictures.side),
+        NEIGHBORS: smoothness(top, pictures.side),
     }
     return [{**cell, "metric": k, "value": float(v), "cpu_s": seconds} for k, v in values.items()]
 
@@ -61,7 +61,7 @@ def _cosines(a: Values, b: Values) -> Values:
     return np.asarray((a * b).sum(axis=1) / np.maximum(norms, 1e-12))
 
 
-def _smoothness(filters: Values, side: int) -> float:
+def smoothness(filters: Values, side: int) -> float:
     """Return the mean correlation of a pixel with the one to its right and the one below."""
     images = filters.reshape(-1, side, side)
     pairs = ((images[:, :, 1:], images[:, :, :-1]), (images[:, 1:], images[:, :-1]))

@@ -29,7 +29,8 @@ REDUCED = {
     "ebm_noise": "two of four regressions; one fit each, as noise does not vary",
     "ebm_diffprivlib": "six of eight data sets, a newer diffprivlib; 25 splits, as in the paper",
     "ebm_curves_adult": "one fit per curve, 16 bags instead of 25",
-    "ebm_curves_clinical": f"{_PATIENTS}; one fit per curve, 16 bags instead of 25",
+    "ebm_curves_clinical": f"{_PATIENTS}; one fit per curve, 16 bags; the paper names 25 for "
+    "figure 5 only",
     "ebm_smoothness": "the paper has no such numbers",
     "ebm_isotonic": _PATIENTS,
     "ebm_auroc_spread": "telco instead of the hospital records; 100 splits (50 of DP-EBM, 1,000 of "
