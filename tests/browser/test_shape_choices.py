@@ -164,6 +164,25 @@ def test_small_multiples_choose_and_open_terms(open_page, pictures, comparison, 
     assert page.locator(".dpx-shape h3").inner_text() == f"Shape of {name}"
 
 
+def test_small_charts_keep_their_axes_and_elements_at_every_epsilon(open_page, comparison):
+    page = open_page(Explorer(comparison, tab="terms"), wait=".dpx-small svg")
+    curve = ".dpx-small .dpx-curve-main"
+    pictures = "Array.from(document.querySelectorAll('.dpx-small svg'))"
+    drawn = page.locator(curve).first.get_attribute("d")
+    texts = page.locator(".dpx-small text").all_inner_texts()
+    page.evaluate(f"window.drawn = {pictures}")
+    page.locator(".dpx-scrubber").focus()
+    page.keyboard.press("ArrowRight")
+    settle(page)
+
+    assert page.evaluate(f"{pictures}.every((each, i) => each === drawn[i])")
+    assert page.locator(curve).first.get_attribute("d") != drawn
+    assert page.locator(".dpx-small text").all_inner_texts() == texts
+    page.get_by_label("Show non-private reference").click()  # now there are other curves
+    settle(page)
+    assert page.locator(".dpx-small .dpx-curve-reference").count() == 0
+
+
 def test_forty_terms_are_paged(open_page):
     wide = view_examples.comparison(view_examples.wide_terms(40, 6), view_examples.EPSILONS[:2])
     page = open_page(Explorer(wide, tab="terms", term_order="schema"), wait=".dpx-small svg")

@@ -63,13 +63,11 @@ export class MapReader {
       const size = Math.max(96, Math.min(LARGEST_PICTURE, width));
       this.stage.replaceChildren(mapPicture(masked, { ...scale, limit }, size), this.frame, this.mark);
     } else {
-      const scrolled = this.stage.scrollTop;
       const { outline, masked } = view;
       const cells = inputs === null ? null : Array.from(inputs, (_, i) => readingOf(outline, inputs, i));
       const options = { width: Math.max(240, width), limit, masked, chosen: this.input(), font, cells };
       this.rows = signedRows(map, outline.input_names, options);
       this.stage.replaceChildren(this.rows.element);
-      this.stage.scrollTop = scrolled;
     }
   }
 

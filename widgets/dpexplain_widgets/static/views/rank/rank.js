@@ -98,10 +98,8 @@ class RankPanel {
   }
 
   buildChart(view) {
-    const scrolled = this.plot.scrollTop;
     this.drawn = new RankChart(view);
     this.plot.replaceChildren(this.drawn.element);
-    this.plot.scrollTop = scrolled;
   }
 
   describe(state) {

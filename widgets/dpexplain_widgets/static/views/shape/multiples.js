@@ -1,7 +1,7 @@
 // Small charts of all terms: twelve at a time, each with its own axis.
 import { button } from "../../kit/controls.js";
 import { termCurves } from "../../charts/curves.js";
-import { html, listen, setText, uniqueId } from "../../kit/dom.js";
+import { html, listen, setAttributes, setText } from "../../kit/dom.js";
 import { quotedName, shortName } from "../../kit/format.js";
 import { drawSmallHeatMap } from "./heat_map.js";
 import { indexAfterKey } from "../../kit/keyboard.js";
@@ -43,6 +43,7 @@ class Multiples {
   constructor(model, host, { standalone = false } = {}) {
     this.model = model;
     this.width = 0;
+    this.cells = [];
     this.controls = standalone ? listControls(model) : null;
     this.build(host);
     this.stops = [
@@ -94,7 +95,11 @@ class Multiples {
     const places = this.listed.slice(this.shown.from, this.shown.to);
     const focused = Array.from(this.grid.children).indexOf(document.activeElement);
     const tabStop = places.includes(state.termIndex) ? state.termIndex : places[0];
-    this.grid.replaceChildren(...places.map((i, k) => this.cell(i, cell, i === tabStop, k)));
+    while (this.cells.length < places.length) this.cells.push(this.cell(this.cells.length));
+    places.forEach((i, k) => this.fill(this.cells[k], i, cell, i === tabStop));
+    if (this.grid.children.length !== places.length) {
+      this.grid.replaceChildren(...this.cells.slice(0, places.length).map(({ element }) => element));
+    }
     if (focused >= 0) (this.grid.querySelector("[tabindex='0']") ?? this.grid).focus({ preventScroll: true });
   }
 
@@ -106,33 +111,46 @@ class Multiples {
     setText(this.place, `${from + 1}–${to} of ${this.listed.length}`);
   }
 
-  cell(i, width, isTabStop, place) {
-    const { state } = this;
-    const own = { ...state, termIndex: i };
-    const curves = termCurves(own).filter(({ role }) => role !== "repeat");
-    const everyFit = state.payload.fits.flat().map((fit) => fit.terms[i]);
-    const name = shortName(state.payload.terms[i].name, 200);
-    const noise = noiseText(state.fit.terms[i]);
-    const chosen = i === state.termIndex;
-    const element = html("li", {
-      class: `dpx-small ${chosen ? "dpx-small-chosen" : ""}`, role: "option", tabindex: isTabStop ? "0" : "-1",
-      "aria-selected": String(chosen), "aria-label": `${quotedName(name, 120)}${noise ? `, ${noise}` : ""}`,
-      "aria-posinset": this.shown.from + place + 1, "aria-setsize": this.listed.length,
-    },
-    html("bdi", { class: "dpx-small-name", title: shortName(name, 500) }, name),
-    this.picture(state.payload.terms[i], curves, everyFit, width),
-    html("span", { class: "dpx-note dpx-small-note" }, noise));
-    element.addEventListener("click", () => chooseTerm(this.model, state.payload.terms[i].name));
-    element.addEventListener("dblclick", () => this.open(i));
-    return element;
+  /** An empty place of the grid; it is kept, because new elements at every epsilon would cost time. */
+  cell(place) {
+    const name = html("bdi", { class: "dpx-small-name" });
+    const note = html("span", { class: "dpx-note dpx-small-note" });
+    const picture = html("span");
+    const element = html("li", { role: "option" }, name, picture, note);
+    const shown = () => this.listed[this.shown.from + place];
+    element.addEventListener("click", () => chooseTerm(this.model, this.state.payload.terms[shown()].name));
+    element.addEventListener("dblclick", () => this.open(shown()));
+    return { element, name, note, picture, place };
   }
 
-  picture(term, curves, everyFit, width) {
+  fill(cell, i, width, isTabStop) {
+    const { state } = this;
+    const { name: termName } = state.payload.terms[i];
+    const name = shortName(termName, 200);
+    const noise = noiseText(state.fit.terms[i]);
+    const chosen = i === state.termIndex;
+    setAttributes(cell.element, {
+      class: `dpx-small ${chosen ? "dpx-small-chosen" : ""}`, tabindex: isTabStop ? "0" : "-1",
+      "aria-selected": String(chosen), "aria-label": `${quotedName(name, 120)}${noise ? `, ${noise}` : ""}`,
+      "aria-posinset": this.shown.from + cell.place + 1, "aria-setsize": this.listed.length,
+    });
+    setText(cell.name, name);
+    cell.name.title = shortName(termName, 500);
+    setText(cell.note, noise);
+    const picture = this.picture(i, width, cell.picture);
+    if (picture !== cell.picture) cell.picture.replaceWith(picture);
+    cell.picture = picture;
+  }
+
+  picture(i, width, before) {
+    const { state } = this;
+    const term = state.payload.terms[i];
+    const curves = termCurves({ ...state, termIndex: i }).filter(({ role }) => role !== "repeat");
     const pictures = {
       pair: (root) => drawSmallHeatMap({ termFit: curves.at(-1).termFit, width, height: SMALL_HEAT_HEIGHT, root }),
     };
-    const id = uniqueId("clip");
-    const curve = () => drawSmallShape({ term, curves, everyFit, width, font: this.font, id });
+    const everyFit = state.payload.fits.flat().map((fit) => fit.terms[i]);
+    const curve = () => drawSmallShape({ term, curves, everyFit, width, font: this.font }, before);
     return (pictures[term.kind] ?? curve)(this.grid.closest(".dpx") ?? this.grid);
   }
 

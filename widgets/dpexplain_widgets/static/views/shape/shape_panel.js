@@ -116,12 +116,12 @@ class ShapePanel {
       hovered: this.hovered !== null && this.hovered < termFit.labels.length ? this.hovered : null,
     };
     const numeric = state.term.kind === "numeric";
-    const [before, scrolled] = [this.plot.firstElementChild, numeric ? 0 : this.plot.scrollTop]; // no layout for curves
+    const before = this.plot.firstElementChild;
     this.drawn = numeric ? drawNumericShape(view) : drawCategoricalShape(view);
     this.plot.classList.toggle("dpx-plot-rows", !numeric);
+    // At once, so that rows stay scrolled; reading the position would make the browser lay out the page.
     this.plot.replaceChildren(this.drawn.element);
     if (numeric) this.move(state, before, this.drawn.element);
-    else this.plot.scrollTop = scrolled;
     this.clear.hidden = range === null;
     this.describe(state, termFit, bin, range);
   }

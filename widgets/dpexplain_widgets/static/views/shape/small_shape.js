@@ -1,8 +1,8 @@
 // A small chart of one term, for a grid of many.
 import { crowdsTheAxis, splitSpecial, valuePosition } from "../../charts/bins.js";
 import { valueRange } from "../local/contributions.js";
-import { effectEnds, noiseEnds } from "../../charts/curves.js";
-import { svg } from "../../kit/dom.js";
+import { effectCurve, effectEnds, noiseEnds } from "../../charts/curves.js";
+import { svg, uniqueId } from "../../kit/dom.js";
 import { formatTick, formatValue } from "../../kit/format.js";
 import { clipRectangle, label, LABEL_SIZE, rule } from "../../charts/marks.js";
 import { bandPath, stepPath } from "../../charts/path.js";
@@ -11,17 +11,21 @@ import { textWidth } from "../../kit/text.js";
 
 const SMALL = { height: 122, top: 8, bottom: 96, foot: 115 };
 
-/** Values on the axis of a small chart: all epsilons, limited bands, and no spikes of the reference. */
+/**
+ * Values on the axis of a small chart, the same at every epsilon: all curves, limited bands, and no spikes of the
+ * reference.
+ */
 export function smallAxisValues(curves, everyFit) {
   const ordinary = (termFit) => splitSpecial(termFit, termFit.contribution).ordinary;
   const main = curves.at(-1).termFit;
   const isLimited = ({ role, termFit }) => role === "reference" && termFit !== main;
   const own = curves.filter((each) => !isLimited(each)).map(({ termFit }) => termFit);
-  const values = [...own, ...everyFit].flatMap(ordinary);
+  const estimated = curves.some(({ role }) => role === "effect");
+  const estimates = estimated ? everyFit.map(effectCurve).filter((termFit) => termFit !== null) : [];
+  const values = [...own, ...everyFit, ...estimates].flatMap(ordinary);
   const reach = Math.max(...values.map(Math.abs), 1e-9) * 1.4;
-  const ends = noiseEnds(main);
   const limited = [
-    ...(ends === null ? [] : splitSpecial(main, ends).ordinary.flat()),
+    ...[main, ...everyFit].flatMap((termFit) => splitSpecial(termFit, noiseEnds(termFit) ?? []).ordinary.flat()),
     ...curves.filter(isLimited).flatMap(({ termFit }) => ordinary(termFit)),
   ];
   return [...values, ...limited.map((end) => Math.max(-reach, Math.min(reach, end)))];
@@ -44,11 +48,11 @@ function valuesAt(termFit, main) {
   return labels.map((name) => termFit.contribution[termFit.labels.indexOf(name)] ?? 0);
 }
 
-function bandOf(main, edges, x, y, { ends = noiseEnds(main), kind = "dpx-band" } = {}) {
-  if (ends === null) return null;
+function bandOf(main, { edges, x, y }, { ends = noiseEnds(main), kind = "dpx-band" } = {}) {
+  if (ends === null) return [];
   const on = splitSpecial(main, ends).ordinary;
   const [low, high] = [0, 1].map((end) => on.map((pair) => pair[end]));
-  return svg("path", { d: bandPath(edges, low, high, x, y), class: kind });
+  return [[kind, bandPath(edges, low, high, x, y)]];
 }
 
 /** The first and the last value of an axis, formatted. */
@@ -57,43 +61,61 @@ export function endTexts(term, edges) {
 }
 
 /** Both ends of the axis, or the number of categories. */
-function endLabels(term, { edges, labels, special }, left, right, font) {
-  if (edges === null) {
-    return [label(`${labels.length - special.length} categories`, (left + right) / 2, SMALL.foot)];
-  }
-  const [low, high] = endTexts(term, edges);
+function axisTexts(term, { edges, labels, special }) {
+  return edges === null ? [`${labels.length - special.length} categories`] : endTexts(term, edges);
+}
+
+function endLabels([low, high], left, right, font) {
+  if (high === undefined) return [label(low, (left + right) / 2, SMALL.foot)];
   const fits = textWidth(`${low}  ${high}`, LABEL_SIZE, font) < right - left;
   return [label(low, left, SMALL.foot, "start"), ...(fits ? [label(high, right, SMALL.foot, "end")] : [])];
 }
 
-/** Draw curves ([{role, termFit}], the main one last) of a term into a picture of a width. */
-export function drawSmallShape({ term, curves, everyFit, width, font, id }) {
+/** Class and outline of each band and curve, from back to front. */
+function pathsOf(curves, places) {
+  const { edges, x, y } = places;
+  const main = curves.at(-1).termFit;
+  const estimated = curves.some(({ role }) => role === "effect");
+  const estimate = { ends: estimated ? effectEnds(main) : null, kind: "dpx-effect-band" };
+  const lines = curves.map(({ role, termFit }) => {
+    const own = termFit.edges === null ? edges : termFit.edges;
+    const path = stepPath(own, valuesAt(termFit, main), x, y, main.edges === null);
+    return [`dpx-curve dpx-curve-${role}`, path];
+  });
+  return [...bandOf(main, places, estimate), ...bandOf(main, places), ...lines];
+}
+
+const frames = new WeakMap(); // what each picture shows besides its curves
+
+/**
+ * Draw curves ([{role, termFit}], the main one last) of a term into a picture of a width. A previous `picture` is
+ * returned with new curves if all else is equal, as at most epsilons.
+ */
+export function drawSmallShape({ term, curves, everyFit, width, font }, picture) {
   const main = curves.at(-1).termFit;
   const axis = niceAxis(smallAxisValues(curves, everyFit), 3);
   const texts = axis.ticks.map((tick) => formatTick(tick, axis.step));
   const left = Math.ceil(Math.max(...texts.map((text) => textWidth(text, LABEL_SIZE, font)))) + 8;
   const right = width - 4;
   const y = linearScale(axis.domain, [SMALL.bottom, SMALL.top]);
-  const picture = svg("svg", { class: "dpx-svg", width, height: SMALL.height, "aria-hidden": "true" });
-  const frame = { left, right, top: SMALL.top - 4, bottom: SMALL.bottom + 4 };
-  const group = svg("g", { "clip-path": `url(#${id})` });
-  const { edges, x } = smallSteps(main, left, right);
-  const lines = curves.map(({ role, termFit }) => {
-    const own = termFit.edges === null ? edges : termFit.edges;
-    const at = valuesAt(termFit, main);
-    return svg("path", { d: stepPath(own, at, x, y, main.edges === null), class: `dpx-curve dpx-curve-${role}` });
-  });
-  const estimated = curves.some(({ role }) => role === "effect");
-  const estimate = { ends: estimated ? effectEnds(main) : null, kind: "dpx-effect-band" };
-  group.append(...[bandOf(main, edges, x, y, estimate), bandOf(main, edges, x, y)].filter(Boolean), ...lines);
+  const paths = pathsOf(curves, { ...smallSteps(main, left, right), y });
+  const ends = axisTexts(term, main);
+  const frame = [texts, ends, width, font, paths.map(([kind]) => kind)].join("|");
+  if (frames.get(picture) === frame) {
+    picture.querySelectorAll("g > path").forEach((path, i) => path.setAttribute("d", paths[i][1]));
+    return picture;
+  }
+  const made = svg("svg", { class: "dpx-svg", width, height: SMALL.height, "aria-hidden": "true" });
+  frames.set(made, frame);
+  const id = uniqueId("clip");
   const labelled = axis.ticks.map((tick, i) => ({ tick, text: texts[i] }))
     .filter(({ tick }) => [axis.ticks[0], 0, axis.ticks.at(-1)].includes(tick));
-  picture.append(
-    svg("defs", {}, clipRectangle(id, frame)),
+  made.append(
+    svg("defs", {}, clipRectangle(id, { left, right, top: SMALL.top - 4, bottom: SMALL.bottom + 4 })),
     ...axis.ticks.map((tick) => rule(left, y(tick), right, y(tick), tick === 0 ? "zero" : "grid")),
     ...labelled.map(({ tick, text }) => label(text, left - 5, y(tick) + 4.5, "end")),
-    group,
-    ...endLabels(term, main, left, right, font),
+    svg("g", { "clip-path": `url(#${id})` }, paths.map(([kind, d]) => svg("path", { d, class: kind }))),
+    ...endLabels(ends, left, right, font),
   );
-  return picture;
+  return made;
 }
