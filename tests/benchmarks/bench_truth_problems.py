@@ -290,6 +290,21 @@ def _waves() -> Problem:
     return Problem(10_000, draw, curves, _numeric(6, 0, 1), -0.4)
 
 
+def _steps() -> Problem:
+    """Return curves with thresholds, plateaus and a single deviating range."""
+    curves: dict[str, Curve] = {
+        "x0": lambda x: 1.2 * (x > 0.4), "x1": lambda x: 0.8 * (x > 0.25) - 1.4 * (x > 0.7),
+        "x2": lambda x: 1.5 * (x - 0.5) + 0.8 * (x > 0.5), "x3": nothing,
+        "x4": lambda x: 1.0 * (np.abs(x - 0.6) < 0.05), "x5": lambda x: np.floor(4.0 * x) / 3.0,
+        "x6": nothing, "x7": lambda x: 1.5 * (x - 0.5),
+    }  # fmt: skip
+
+    def draw(rng: np.random.Generator, n: int) -> dict[str, Any]:
+        return {f"x{j}": rng.uniform(0.0, 1.0, n) for j in range(8)}
+
+    return Problem(10_000, draw, curves, _numeric(8, 0, 1), -1.0)
+
+
 def _number() -> Problem:
     curves: dict[str, Curve] = {
         "x0": lambda x: 3.0 * x, "x1": lambda x: 2.0 * np.sin(1.5 * x),
@@ -337,6 +352,7 @@ _MAKERS: dict[str, Callable[[], Problem]] = {
     "telco": lambda: _known("telco"),
     "curved": _curved,
     "waves": _waves,
+    "steps": _steps,
     "regression": _number,
     "counts": _counts,
     "correlated counts": lambda: _counts(0.9),

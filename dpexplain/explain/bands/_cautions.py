@@ -68,9 +68,10 @@ _STEEPER = 4.0
 """A curve may jump only where it is this many times as steep as between most neighboring bins."""
 
 
-_LEAST_FIT = 1e-8
-"""Assumptions are doubted if the sums fit them this badly with at most this probability. It is very
-small because features of a sample depend on each other a little by chance, which does no harm."""
+_LEAST_FIT = 1e-4
+"""Assumptions are doubted if the sums contradict them by chance with less than this probability. It
+is small because features of a sample depend on each other a little by chance, which does no harm.
+"""
 
 
 class Estimated(Protocol):

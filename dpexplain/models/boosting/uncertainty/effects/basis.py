@@ -103,6 +103,23 @@ def basis_of_term(bins: FeatureBins, counts: BinCounts, n_terms: int) -> Basis:
     return Basis(functions, np.asarray(left), share)
 
 
+def projected(basis: Basis, curve: FloatArray) -> FloatArray:
+    """Return the coefficients whose curve is closest to a given curve.
+
+    Parameters
+    ----------
+    basis : Basis
+    curve : ndarray of shape (n_bins,) or (n_bins, n_curves)
+
+    Returns
+    -------
+    ndarray of shape (n_functions,) or (n_functions, n_curves)
+    """
+    weighted = basis.functions * basis.shares[:, None]
+    inner = weighted.T @ basis.functions + 1e-6 * np.eye(weighted.shape[1])
+    return np.asarray(np.linalg.solve(inner, weighted.T @ curve))
+
+
 def values_at(bases: Sequence[Basis], bins: NDArray[np.int64]) -> FloatArray:
     """Return a column of ones and the values of all basis functions at each point.
 

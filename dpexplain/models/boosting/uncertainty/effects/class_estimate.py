@@ -14,7 +14,11 @@ from dpexplain.models.additive.terms import AdditiveTerms
 from dpexplain.models.boosting.objectives import Objective
 from dpexplain.models.boosting.pairs import order_of_bins
 from dpexplain.models.boosting.released import PrivateFit
-from dpexplain.models.boosting.uncertainty.effects.basis import basis_of_term, values_at
+from dpexplain.models.boosting.uncertainty.effects.basis import (
+    basis_of_term,
+    projected,
+    values_at,
+)
 from dpexplain.models.boosting.uncertainty.effects.class_trajectory import ClassTrajectory
 from dpexplain.models.boosting.uncertainty.effects.estimate import (
     LARGEST_CORRELATION,
@@ -28,7 +32,6 @@ from dpexplain.models.boosting.uncertainty.effects.estimate import (
     error_ratios,
     expected_squares,
     pairs_that_matter,
-    projected,
 )
 from dpexplain.models.boosting.uncertainty.effects.pair_correlations import correlations
 from dpexplain.models.boosting.uncertainty.effects.population import Population

@@ -23,7 +23,12 @@ from dpexplain.models.boosting.pairs import order_of_bins
 from dpexplain.models.boosting.records.binned import LOGISTIC, POISSON, SQUARED
 from dpexplain.models.boosting.released import PrivateFit
 from dpexplain.models.boosting.uncertainty.curvature import clipped_variance
-from dpexplain.models.boosting.uncertainty.effects.basis import Basis, basis_of_term, values_at
+from dpexplain.models.boosting.uncertainty.effects.basis import (
+    Basis,
+    basis_of_term,
+    projected,
+    values_at,
+)
 from dpexplain.models.boosting.uncertainty.effects.counts import (
     PRIOR_MEAN,
     PRIOR_STD,
@@ -31,12 +36,18 @@ from dpexplain.models.boosting.uncertainty.effects.counts import (
     bounded,
     count_table,
 )
-from dpexplain.models.boosting.uncertainty.effects.misfit import fit_of_sums
+from dpexplain.models.boosting.uncertainty.effects.jumps import (
+    JumpingPosterior,
+    Jumps,
+    JumpSearch,
+    possible_jumps,
+)
 from dpexplain.models.boosting.uncertainty.effects.pair_correlations import correlations
 from dpexplain.models.boosting.uncertainty.effects.population import Population
 from dpexplain.models.boosting.uncertainty.effects.posterior import (
-    Posterior,
+    Information,
     covariance_of_shrinkage,
+    fit_of_dependence,
     information,
     posterior,
 )
@@ -129,6 +140,7 @@ class Estimate:
         self._released = [s / objective.scale for s in terms.scores]
         order = [order_of_bins(c, s) for c, s in zip(counts, terms.scores, strict=True)]
         self._population = Population(order, [b.shares for b in self._bases], effort.n_records)
+        self._values = [(len(c.counts) - c.n_special, c.ordered) for c in counts]
         n_samples = fit.binned.n_samples
         self._known = correlations(fit.pairs, counts, n_samples)
         self._error_ratio = error_ratios(counts)
@@ -151,23 +163,34 @@ class Estimate:
             )
             together = expected_squares(correlation, self._known[1], len(self._sizes))
             table = None if self._high is None else count_table(self._high, dispersion[0])
+            last = step + 1 == self._effort.n_steps
+            scores = self._population.score_functions(chosen)
+            if last:
+                curved = self._population.curved_functions(chosen)
+                scores = np.concatenate([scores, curved], axis=1)
             found = self._trajectory.sums(
                 self._population,
                 truth,
                 columns,
-                self._population.score_functions(chosen),
+                scores,
                 curves,
                 together * self._error_ratio**2,
                 table,
             )
             here = np.concatenate([at, correlation[chosen], dispersion])
-            fisher = self._fisher(columns, truth, table)
-            known = information(found.slopes, found.missing, here, fisher)
-            if step + 1 == self._effort.n_steps:
-                fits = fit_of_sums(found.missing, found.slopes, self._trajectory.feature_of_leaf)
-            del found  # large, and not needed while the next one is computed
-            after = posterior(
-                known,
+            n_curved = found.slopes.shape[1] - len(here)
+            slopes = found.slopes
+            if n_curved and len(dispersion):  # the dispersion is the last column
+                before, end = len(here) - 1, slopes.shape[1] - 1
+                slopes = slopes[:, np.r_[:before, end, before:end]]
+            known = information(
+                slopes,
+                found.missing,
+                np.append(here, np.zeros(n_curved)),
+                self._fisher(columns, truth, table),
+            )
+            del found, slopes  # large, and not needed while the next one is computed
+            given = (
                 self._sizes,
                 np.concatenate([self._known[0][chosen], prior[0]]),
                 np.concatenate([spread[chosen], prior[1]]),
@@ -175,6 +198,16 @@ class Estimate:
                 USUAL * self._unit,
                 1.0 + WIDER * np.minimum(together.sum(axis=1), 1.0),
             )
+            if last:
+                n = len(here)
+                search = JumpSearch(
+                    Information(known.precision[:n, :n], known.pull[:n]), self._jumps(), *given
+                )
+                jumping = search.result()
+                fits = fit_of_dependence(known, search.after, search.turn)
+                after = jumping.after
+            else:
+                after = posterior(known, *given)
             scales = after.scales
             move = after.mean[: len(at)] - at
             longest = float(np.abs(columns @ move).max())
@@ -183,10 +216,26 @@ class Estimate:
             correlation[chosen] = after.mean[len(at) : len(here) - len(dispersion)]
             dispersion = np.array([bounded(d) for d in after.mean[len(here) - len(dispersion) :]])
             np.clip(correlation, -LARGEST_CORRELATION, LARGEST_CORRELATION, out=correlation)
-            if step + 1 < self._effort.n_steps:
+            if not last:
                 self._population.draw(correlation)
                 chosen = pairs_that_matter(self._spreads(at), spread, self._effort.most_pairs)
-        return replace(self._summary(at, after), fit_of_sums=fits)
+        return replace(self._summary(at, jumping), fit_of_sums=fits)
+
+    def _jumps(self) -> list[Jumps]:
+        """Return the possible jumps of all terms."""
+        ends = 1 + np.cumsum(self._sizes)
+        return [
+            possible_jumps(
+                basis,
+                n_values,
+                ordered=ordered,
+                block=slice(end - size, end),
+                std=USUAL * self._unit,
+            )
+            for basis, (n_values, ordered), size, end in zip(
+                self._bases, self._values, self._sizes, ends, strict=True
+            )
+        ]
 
     def _start(self) -> FloatArray:
         """Return initial coefficients, whose curves are close to the released curves."""
@@ -223,8 +272,9 @@ class Estimate:
     def _of_terms(self, at: FloatArray) -> list[FloatArray]:
         return np.split(at[1 : 1 + sum(self._sizes)], np.cumsum(self._sizes)[:-1])
 
-    def _summary(self, at: FloatArray, after: Posterior) -> EffectDraws:
+    def _summary(self, at: FloatArray, jumping: JumpingPosterior) -> EffectDraws:
         """Compute the curves and their errors per bin."""
+        after = jumping.after
         scale, d = self._objective.scale, len(at)
         covariance = after.covariance[:d, :d]
         # Where the prior smooths or shrinks a curve, the error may be as large as the shrinkage.
@@ -237,15 +287,19 @@ class Estimate:
             tail = per_dispersion * bounded(after.mean[-1])
             covariance = covariance + np.outer(tail, tail)
         root = np.linalg.cholesky(covariance + 1e-12 * np.trace(covariance) / d * np.eye(d)).T
+        root = np.concatenate([root, jumping.moves[:, :d]])
         curves, errors, left, intercept_errors = [], [], [], root[:, 0].copy()
         first = 1
         for k, (basis, own) in enumerate(zip(self._bases, self._of_terms(at), strict=True)):
             # The released terms are centered with these weights, too.
             weights = centering_weights(basis, self._terms.counts[k])
             functions = basis.functions - weights @ basis.functions
-            curves.append(scale * (functions @ own))
+            jump, moves = jumping.left[k], jumping.left_moves[k]
+            curves.append(scale * (functions @ own + jump - weights @ jump))
             block = root[:, first : first + len(own)]
-            errors.append(scale * block @ functions.T)
+            error = block @ functions.T
+            error[d:] += moves - (moves @ weights)[:, None]
+            errors.append(scale * error)
             intercept_errors += block @ (weights @ basis.functions)
             left.append(scale * after.scales[k] * np.sqrt(basis.left_out))
             first += len(own)
@@ -260,14 +314,6 @@ def centering_weights(basis: Basis, counts: FloatArray) -> FloatArray:
     """Return the bin weights used to center the released terms."""
     seen = np.where(basis.shares > 0.0, np.maximum(counts, 0.0), 0.0)
     return seen / seen.sum() if seen.sum() > 0.0 else basis.shares
-
-
-def projected(basis: Basis, curve: FloatArray) -> FloatArray:
-    """Return the coefficients whose curve is closest to a given curve."""
-    root = np.sqrt(basis.shares)
-    weighted = basis.functions * root[:, None]
-    inner = weighted.T @ weighted + 1e-6 * np.eye(weighted.shape[1])
-    return np.asarray(np.linalg.solve(inner, weighted.T @ (root * curve)))
 
 
 def expected_squares(correlation: FloatArray, std: FloatArray, n: int) -> FloatArray:

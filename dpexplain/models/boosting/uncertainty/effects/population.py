@@ -80,6 +80,36 @@ class Population:
         turned = self.scores @ inverse
         return np.asarray(turned[:, first] * turned[:, second] - inverse[first, second])
 
+    def curved_functions(self, pairs: NDArray[np.intp]) -> FloatArray:
+        """Return how the density changes if features depend on each other in curves.
+
+        Parameters
+        ----------
+        pairs : ndarray of shape (n_chosen,)
+            Indices of the pairs, in the order of ``numpy.triu_indices``.
+
+        Returns
+        -------
+        ndarray of shape (n_records, 3 * n_chosen)
+            For each pair, relative changes if the first feature curves with the second, if the
+            second curves with the first, and if their squares are related. They leave the
+            distribution of each of the two features unchanged, and have variance 1.
+        """
+        z = self.scores
+        square = (z**2 - 1.0) / np.sqrt(2.0)
+        cube = (z**3 - 3.0 * z) / np.sqrt(6.0)
+        found = []
+        for i, j in np.transpose([i[pairs] for i in np.triu_indices(len(self._order), 1)]):
+            products = np.column_stack(
+                [square[:, i] * z[:, j], z[:, i] * square[:, j], square[:, i] * square[:, j]]
+            )
+            alone = np.column_stack(
+                [np.ones(len(z)), *(f[:, k] for k in (i, j) for f in (z, square, cube))]
+            )
+            products -= alone @ np.linalg.lstsq(alone, products, rcond=None)[0]
+            found.append(products / products.std(axis=0))
+        return np.concatenate([np.zeros((len(z), 0)), *found], axis=1)
+
 
 def _possible(n: int, correlations: FloatArray) -> FloatArray:
     """Return a correlation matrix whose eigenvalues are bounded away from zero."""

@@ -1,4 +1,4 @@
-"""Information in all sums, and the posterior of coefficients and correlations."""
+"""Posterior of all parameters given all sums, and a test of its assumptions."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import chi2
 
 FloatArray = NDArray[np.float64]
 
@@ -187,3 +188,36 @@ def covariance_of_shrinkage(
     alike = np.eye(1 + len(correlation))
     alike[1:, 1:] = correlation**2
     return np.asarray(np.outer(off, off) * alike[np.ix_(owner, owner)])
+
+
+def fit_of_dependence(known: Information, after: Posterior, turn: FloatArray) -> float:
+    """Return the probability of sums that show as much curved dependence by chance.
+
+    For each direction in which features may depend on each other in curves, the released sums are
+    compared with the expected sums (score test). The largest difference counts.
+
+    Parameters
+    ----------
+    known : Information
+        Information about all parameters; the last ones describe curved dependence.
+    after : Posterior
+        Posterior of the parameters of the estimate if there is no such dependence.
+    turn : ndarray of shape (n_parameters, n_estimated)
+        Parameters in `known` (without the last ones) per parameter of `after`.
+
+    Returns
+    -------
+    float
+        At most 1, corrected for the number of directions; 1 if there are none.
+    """
+    n_more = len(known.pull) - len(turn)
+    if not n_more:
+        return 1.0
+    own = slice(len(turn), None)
+    seen = known.precision[own, : len(turn)] @ turn
+    score = known.pull[own] - seen @ after.mean
+    variance = np.diag(known.precision)[own] - np.einsum(
+        "ij,jk,ik->i", seen, after.covariance, seen
+    )
+    square = np.divide(score**2, variance, out=np.zeros(n_more), where=variance > 1e-9)
+    return float(min(1.0, n_more * chi2.sf(square.max(), 1)))

@@ -1,0 +1,192 @@
+"""Jumps of the estimated effects, and the test of curved dependence."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from dpexplain.binning import FeatureBins
+from dpexplain.binning.counts import BinCounts
+from dpexplain.models.boosting.uncertainty.effects.basis import basis_of_term
+from dpexplain.models.boosting.uncertainty.effects.jumps import (
+    Jumps,
+    JumpSearch,
+    given_no_height,
+    possible_jumps,
+)
+from dpexplain.models.boosting.uncertainty.effects.population import Population
+from dpexplain.models.boosting.uncertainty.effects.posterior import (
+    Information,
+    Posterior,
+    fit_of_dependence,
+    posterior,
+)
+from dpexplain.schema import Numeric
+
+pytestmark = pytest.mark.full
+
+
+def random_search(seed, strength=0.3):
+    """Return a search over two terms with three coefficients each, and its parts."""
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(size=(12, 8))
+    known = Information(strength * rows.T @ rows, strength * rng.normal(size=8))
+    possible = [
+        Jumps(slice(first, first + 3), rng.normal(size=(3, n)), rng.normal(size=(5, n)), 0.8)
+        for first, n in ((1, 4), (4, 2))
+    ]
+    given_ = ([3, 3], np.array([0.1]), np.array([0.5]), np.ones(2), 0.7, np.ones(2))
+    return JumpSearch(known, possible, *given_), known, possible, given_
+
+
+def brute_force(known, scales, extra):
+    """Return log marginal likelihood, mean and covariance for a prior with one more direction."""
+    prior = np.diag([1e4, *np.repeat(scales**2, 3), 0.25]) + extra
+    before = np.array([0.0] * 7 + [0.1])
+    inverse = np.linalg.inv(prior)
+    covariance = np.linalg.inv(known.precision + inverse)
+    mean = covariance @ (known.pull + inverse @ before)
+    # The posterior density at its mean gives the marginal likelihood.
+    off = mean - before
+    fit = known.pull @ mean - 0.5 * mean @ known.precision @ mean
+    size = 0.5 * np.linalg.slogdet(covariance)[1] - 0.5 * np.linalg.slogdet(prior)[1]
+    return fit - 0.5 * off @ inverse @ off + size, mean, covariance
+
+
+@given(seed=st.integers(0, 2**16))
+@settings(max_examples=30, deadline=None)
+def test_every_possible_jump_has_the_posterior_of_a_prior_with_its_direction(seed):
+    search, known, possible, _ = random_search(seed)
+    scales = search.after.scales
+    base = brute_force(known, scales, 0.0)
+    np.testing.assert_allclose(search.after.mean, base[1], rtol=1e-6, atol=1e-9)
+    for k, jumps in enumerate(possible):
+        weight, height, variance, move = search._weights(k, search.after)
+        odds = []
+        for c in range(jumps.number):
+            u = np.zeros(8)
+            u[jumps.block] = jumps.coefficients[:, c]
+            one = brute_force(known, scales, 0.64 * np.outer(u, u))
+            odds.append(0.25 / jumps.number * np.exp(one[0] - base[0]))
+            np.testing.assert_allclose(
+                base[1] + height[c] * move[:, c], one[1], rtol=1e-6, atol=1e-8
+            )
+            np.testing.assert_allclose(
+                base[2] + variance[c] * np.outer(move[:, c], move[:, c]),
+                one[2], rtol=1e-6, atol=1e-8,
+            )  # fmt: skip
+        np.testing.assert_allclose(weight, np.array(odds) / (1.0 + sum(odds)), rtol=1e-6)
+
+
+def test_without_a_likely_jump_the_result_is_the_mixture_of_all():
+    search, _, possible, _ = random_search(1, strength=0.01)
+    found = search.result()
+    assert not search._chosen
+    mean, covariance = search.after.mean.copy(), search.after.covariance.copy()
+    for k in range(2):
+        weight, height, variance, move = search._weights(k, search.after)
+        each = move * height
+        middle = each @ weight
+        parts = [w * (v * np.outer(m, m) + np.outer(e - middle, e - middle))
+                 for w, v, m, e in zip(weight, variance, move.T, each.T, strict=True)]  # fmt: skip
+        covariance += sum(parts) + (1.0 - weight.sum()) * np.outer(middle, middle)
+        mean += middle
+        beyond = possible[k].left * height
+        np.testing.assert_allclose(found.left[k], beyond @ weight)
+        assert (found.left_moves[k] ** 2).sum() > 0.0
+    np.testing.assert_allclose(found.after.mean, mean)
+    np.testing.assert_allclose(found.after.covariance + found.moves.T @ found.moves, covariance)
+
+
+def test_a_height_of_zero_gives_the_posterior_without_this_parameter():
+    _, known, _, given_ = random_search(2)
+    after = posterior(known, *given_)
+    rest = given_no_height(after, 7)
+    inverse = np.linalg.inv(after.covariance)[:7, :7]
+    np.testing.assert_allclose(rest.covariance[:7, :7], np.linalg.inv(inverse), rtol=1e-8)
+    assert rest.mean[7] == 0.0
+    assert np.abs(rest.covariance[7]).max() < 1e-12
+
+
+@pytest.mark.parametrize("height", [0.0, 1.5])
+def test_a_step_is_found_where_it_is_and_a_straight_line_has_none(height):
+    """The sums are taken to reveal each bin of a term with a standard deviation of 0.1."""
+    n, rng = 40, np.random.default_rng(0)
+    share = np.append(np.full(n, 1.0 / n), 0.0)
+    basis = basis_of_edges(np.linspace(0.0, 1.0, n + 1), share)
+    place = (np.arange(n) + 0.5) / n
+    curve = np.append(0.8 * (place - 0.5) + height * (place > 0.6), 0.0)
+    curve[:n] -= curve[:n].mean()
+    seen = curve + 0.1 * rng.normal(size=n + 1)
+    design = np.column_stack([np.ones(n), basis.functions[:n]]) / 0.1
+    known = Information(design.T @ design, design.T @ (seen[:n] / 0.1))
+    d = basis.functions.shape[1]
+    possible = [possible_jumps(basis, n, ordered=True, block=slice(1, 1 + d), std=0.7)]
+    none = np.zeros(0)
+    search = JumpSearch(known, possible, [d], none, none, np.array([0.7]), 0.7, np.ones(1))
+    found = search.result()
+    assert [c for _, c in search._chosen] == ([23] if height else [])
+    jumping = basis.functions @ found.after.mean[1:] + found.left[0]
+    if height:
+        plain = posterior(known, [d], none, none, np.array([0.7]), 0.7, np.ones(1))
+        rounded = basis.functions @ plain.mean[1:]
+        at = slice(22, 26)
+        assert np.abs(jumping - curve)[at].max() < 0.5 * np.abs(rounded - curve)[at].max()
+
+
+def basis_of_edges(edges, share):
+    counts = BinCounts(1e4 * share, np.ones(len(share)), 1, True)
+    return basis_of_term(FeatureBins("x", Numeric(0, 1), edges=edges), counts, 1)
+
+
+def test_unordered_terms_and_two_bins_have_no_jumps():
+    share = np.array([0.5, 0.5, 0.0])
+    basis = basis_of_edges(np.array([0.0, 0.5, 1.0]), share)
+    assert possible_jumps(basis, 2, ordered=True, block=slice(1, 2), std=1.0).number == 0
+    assert possible_jumps(basis, 2, ordered=False, block=slice(1, 2), std=1.0).number == 0
+
+
+# Curved dependence.
+
+
+def test_curved_dependence_leaves_each_feature_as_it_is():
+    shares = [np.full(16, 1 / 16)] * 3
+    population = Population([np.arange(16)] * 3, shares, 2048)
+    population.draw(np.array([0.6, 0.0, -0.3]))
+    found = population.curved_functions(np.array([0, 2]))
+    assert found.shape == (2048, 6)
+    np.testing.assert_allclose(found.mean(axis=0), 0.0, atol=1e-9)
+    np.testing.assert_allclose(found.std(axis=0), 1.0)
+    for columns, pair in ((found[:, :3], (0, 1)), (found[:, 3:], (1, 2))):
+        for k in pair:
+            z = population.scores[:, k]
+            np.testing.assert_allclose(columns.T @ np.c_[z, z**2, z**3] / 2048, 0.0, atol=1e-8)
+    assert population.curved_functions(np.zeros(0, dtype=np.intp)).shape == (2048, 0)
+
+
+def dependence(rng, size):
+    """Return the probability for sums that depend on 3 curves, of which one is not estimated."""
+    slopes = rng.normal(size=(60, 7))
+    missing = rng.normal(size=60) + size * slopes[:, 4]
+    known = Information(slopes.T @ slopes, slopes.T @ missing)
+    precision = known.precision[:4, :4] + 1e-9 * np.eye(4)
+    covariance = np.linalg.inv(precision)
+    after = Posterior(covariance @ known.pull[:4], covariance, np.ones(1), np.zeros(4))
+    return fit_of_dependence(known, after, np.eye(4))
+
+
+def test_dependence_is_found_as_often_as_stated():
+    rng = np.random.default_rng(0)
+    fits = np.array([dependence(rng, 0.0) for _ in range(1_000)])
+    # Corrected for three directions: at most 5%, and nearly that for independent directions.
+    low, high = stats.binom.ppf([1e-6, 1 - 1e-6], 1_000, [0.035, 0.05])
+    assert low <= (fits < 0.05).sum() <= high
+    assert dependence(rng, 2.0) < 1e-8
+
+
+def test_without_any_direction_nothing_contradicts():
+    after = Posterior(np.zeros(2), np.eye(2), np.ones(1), np.zeros(2))
+    assert fit_of_dependence(Information(np.eye(2), np.ones(2)), after, np.eye(2)) == 1.0
