@@ -137,13 +137,18 @@ def _printed(data: str) -> tuple[Claim, ...]:
             f"{data}, {'no ε' if epsilon is None else f'ε {epsilon:g}'}",
             plain if epsilon is None else private.format(epsilon),
             _row_of(data, epsilon),
-            "; ".join(differs + ([_PLAIN] if epsilon is None else [])),
+            "; ".join([*differs, _PLAIN if epsilon is None else _PRIVATE[_TABLES[data]]]),
         )
         for epsilon in (*_EPSILONS, None)
     )
 
 
 _EPSILONS = (0.5, 1.0, 2.0, 4.0, 8.0)
+_PRIVATE = {
+    2: "a newer diffprivlib; settings of DPBoost that the paper does not print",
+    3: "a newer diffprivlib, whose linear regression is another algorithm; settings of DPBoost "
+    "that the paper does not print",
+}
 _PLAIN = "scikit-learn's histogram gradient boosting instead of LightGBM"
 
 CLAIMS = (

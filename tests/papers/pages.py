@@ -130,7 +130,8 @@ def _beside_text(studies: pd.DataFrame, folder: Path) -> str:
     head = (
         "\n## Tables\n\nMeans here ± their standard error over repeats, and published means, by "
         "epsilon; one repeat has no standard error. Bold beyond two published standard deviations "
-        "(or, where none is printed, two of ours) or a factor of two. The files have all digits "
+        "(or, where none is printed, two of ours) or a factor of two; counts if they differ. The "
+        "files have all digits "
         "and deviations.\n"
     )
     found = "\n".join(causes) or "No difference needs one."
