@@ -18,6 +18,13 @@ _PLAIN = {
         "credit_fraud": ((0.980, 0.003), (0.950, 0.007), (0.983, 0.002), (0.982, 0.005)),
     }.items()
 }
+_APLR_PRINTED = {
+    "adult": (0.927, 0.002),
+    "breast cancer": (0.993, 0.006),
+    "telco": (0.849, 0.003),
+    "credit_fraud": (0.979, 0.007),
+}
+_PRINTED = {data: {**rows, "APLR": _APLR_PRINTED[data]} for data, rows in _PLAIN.items()}
 RECREATED = {
     "DP-EBM, classic": (
         (0.826, 0.003),
@@ -99,9 +106,10 @@ def _plain_number(data: str, model: str) -> Numbers:
     """Return a model's mean next to the printed one; near within two printed deviations."""
 
     def numbers(tables: Tables) -> list[Number]:
-        if data not in _plain(tables).index:
-            raise NotMeasuredError(f"row of {data} in ebm_without_privacy")
-        return [_number("AUROC", _plain(tables)[model][data], *_PLAIN[data][model])]
+        ours = _plain(tables).get(model, pd.Series(dtype=float)).get(data, float("nan"))
+        if pd.isna(ours):
+            raise NotMeasuredError(f"row of {model} on {data} in ebm_without_privacy")
+        return [_number("AUROC", ours, *_PRINTED[data][model])]
 
     return numbers
 
@@ -128,12 +136,13 @@ def _plain_rows(data: str) -> tuple[Claim, ...]:
         for model in _MODELS
     ]
     said = f"Row of {name}: APLR, another additive model"
-    return (*rows, untested(PAPER, where, said, _APLR, row=f"{shown}, APLR"))
+    numbers, differs = _plain_number(data, "APLR"), f"{_APLR}; {_SPLITS}{other}"
+    return (*rows, printed_row(PAPER, where, f"{shown}, APLR", said, numbers, differs))
 
 
 _XGB = "histogram gradient boosting instead of XGBoost"
 _SPLITS = "5 splits, the slides name none"
-_APLR = "public, in the package aplr, which is no model of this library; no run measures it"
+_APLR = "default settings of the package aplr, but for adult, which takes long"
 
 
 def _as_good(tables: Tables) -> pd.DataFrame:
