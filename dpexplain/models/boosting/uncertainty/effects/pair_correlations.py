@@ -18,7 +18,15 @@ from dpexplain.models.boosting.pairs import PairSums, shares
 FloatArray = NDArray[np.float64]
 
 PRIOR_STD = 0.35
-"""Prior standard deviation of the Fisher transform of a correlation."""
+"""Prior standard deviation of the Fisher transform of a correlation, if no sums were released."""
+
+_WIDTHS = np.array([0.01, 0.02, 0.04, 0.08, 0.16, PRIOR_STD])
+"""Standard deviations of the parts of the prior, if sums were released."""
+
+_PSEUDO = 3.0
+"""Number of pairs that the widest part of the prior is assumed to have in addition."""
+
+_ROUNDS = 100
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
 _GRID = np.linspace(-0.995, 0.995, 399)
@@ -55,14 +63,45 @@ def correlations(
     expected = np.stack([both_below(score[first], score[second], r) for r in _GRID], axis=1)
     # The proportion of records above both cuts also varies between samples of records.
     std = np.hypot(pairs.noise_std / (4.0 * n), 0.25 / np.sqrt(n))
-    log = (
-        -0.5 * ((expected - both[:, None]) / std) ** 2 - 0.5 * (np.arctanh(_GRID) / PRIOR_STD) ** 2
-    )
-    chance = np.exp(log - log.max(axis=1, keepdims=True))
+    log = -0.5 * ((expected - both[:, None]) / std) ** 2
+    likelihood = np.exp(log - log.max(axis=1, keepdims=True))
+    chance = likelihood * _prior(likelihood)
     chance /= chance.sum(axis=1, keepdims=True)
     mean = chance @ _GRID
     spread = np.sqrt(np.maximum(chance @ _GRID**2 - mean**2, _LEAST_STD**2))
     return mean, spread
+
+
+def _prior(likelihood: FloatArray) -> FloatArray:
+    """Return the prior of correlations on the grid, learned from all pairs.
+
+    Most features of a table are often almost independent. So the prior is a mixture of normal
+    distributions of different widths, with weights that fit all pairs (adaptive shrinkage [1]_).
+
+    Parameters
+    ----------
+    likelihood : ndarray of shape (n_pairs, n_grid)
+        Likelihood of each pair's sum.
+
+    Returns
+    -------
+    ndarray of shape (n_grid,)
+
+    References
+    ----------
+    .. [1] Stephens, "False Discovery Rates: A New Deal", Biostatistics 18 (2017), section 2.
+    """
+    parts = np.exp(-0.5 * (np.arctanh(_GRID) / _WIDTHS[:, None]) ** 2)
+    parts /= parts.sum(axis=1, keepdims=True)
+    of_pairs = likelihood @ parts.T
+    weights = np.full(len(parts), 1.0 / len(parts))
+    for _ in range(_ROUNDS):
+        owned = weights * of_pairs
+        owned /= owned.sum(axis=1, keepdims=True)
+        weights = owned.sum(axis=0)
+        weights[-1] += _PSEUDO
+        weights /= weights.sum()
+    return np.asarray(weights @ parts)
 
 
 def both_below(a: FloatArray, b: FloatArray, correlation: float) -> FloatArray:

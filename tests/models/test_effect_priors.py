@@ -1,4 +1,4 @@
-"""Jumps of the estimated effects, and the test of curved dependence."""
+"""Priors of the estimated effects: jumps, curved dependence and correlations."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from scipy import stats
 
 from dpexplain.binning import FeatureBins
 from dpexplain.binning.counts import BinCounts
+from dpexplain.models.boosting.pairs import PairSums
 from dpexplain.models.boosting.uncertainty.effects.basis import basis_of_term
 from dpexplain.models.boosting.uncertainty.effects.jumps import (
     Jumps,
@@ -17,6 +18,7 @@ from dpexplain.models.boosting.uncertainty.effects.jumps import (
     given_no_height,
     possible_jumps,
 )
+from dpexplain.models.boosting.uncertainty.effects.pair_correlations import correlations
 from dpexplain.models.boosting.uncertainty.effects.population import Population
 from dpexplain.models.boosting.uncertainty.effects.posterior import (
     Information,
@@ -190,3 +192,32 @@ def test_dependence_is_found_as_often_as_stated():
 def test_without_any_direction_nothing_contradicts():
     after = Posterior(np.zeros(2), np.eye(2), np.ones(1), np.zeros(2))
     assert fit_of_dependence(Information(np.eye(2), np.ones(2)), after, np.eye(2)) == 1.0
+
+
+# Correlations.
+
+
+def pair_sums(rng, true, noise_std, n):
+    """Return released sums for features of 10 equal bins, all pairs, and their counts."""
+    n_features = 8
+    counts = [BinCounts(np.append(np.full(10, n / 10.0), 0.0), np.ones(11), 1, True)] * n_features
+    upper = (np.arange(11) >= 5,) * n_features
+    alike = 2.0 / np.pi * np.arcsin(true)
+    noise = np.hypot(noise_std, np.sqrt(n)) * rng.normal(size=len(true))
+    return PairSums(sums=n * alike + noise, noise_std=noise_std, upper=upper), counts
+
+
+def test_correlations_near_zero_are_learned_from_all_pairs():
+    """Without the pairs that are independent, the error would be that of the sums, about 0.03."""
+    rng, n = np.random.default_rng(0), 10_000
+    true = np.zeros(28)
+    true[[0, 13]] = 0.9, -0.5
+    errors, strong, hits = [], [], 0
+    for _ in range(20):
+        mean, std = correlations(*pair_sums(rng, true, 150.0, n), n)
+        errors.append(mean[true == 0.0])
+        strong.append(mean[true != 0.0])
+        hits += np.sum(np.abs(mean - true) <= 3.0 * std)
+    assert np.sqrt(np.mean(np.square(errors))) < 0.015
+    np.testing.assert_allclose(np.mean(strong, axis=0), [0.9, -0.5], atol=0.03)
+    assert hits >= stats.binom.ppf(1e-6, 20 * 28, 0.99)
