@@ -125,7 +125,8 @@ def test_an_explorer_gives_the_table_of_its_open_part(comparison, rows):
         ((8.774425187284055, 9.054425187284055), 8.9),
         ((8.7744, 8.7745), 8.77445),
         ((-250.25, 300.5), 25.0),
-        ((0.0, 1e-15), 5e-16),
+        ((0.0, 1e-15), 0.0),
+        ((2e-7, 3e-7), 2e-7),
     ],
 )
 def test_a_typical_value_has_the_decimals_that_its_bin_needs(edges, value):

@@ -77,7 +77,8 @@ test("a typical value without a step has the decimals that its bin needs", () =>
   assert.equal(within(8.774425187284055, 9.054425187284055), 8.9);
   assert.equal(within(8.7744, 8.7745), 8.77445);
   assert.equal(within(-250.25, 300.5), 25);
-  assert.equal(within(0, 1e-15), 5e-16);
+  assert.equal(within(0, 1e-15), 0);
+  assert.equal(within(2e-7, 3e-7), 2e-7);
 });
 
 test("public ranges of stepped values are the values themselves", () => {

@@ -64,11 +64,19 @@ test("special bins are the last ones", () => {
 });
 
 test("bins of very unequal width are drawn equally wide", () => {
-  assert.equal(crowdsTheAxis([0, 1, 2, 3, 1000], 300), true);
-  assert.equal(crowdsTheAxis([0, 10, 20, 30], 300), false);
+  const [many, few] = [{ edges: [0, 1, 2, 3, 1000], count: [1, 1, 1, 9] }, { edges: [0, 10, 20], count: [3, 4] }];
+  assert.equal(crowdsTheAxis([many], 300), true);
+  assert.equal(crowdsTheAxis([few], 300), false);
+  assert.equal(crowdsTheAxis([few, many], 300), true);
   const x = valuePosition([0, 1, 2, 1000], true, 0, 300);
   assert.deepEqual([0, 1, 2, 1000].map(x), [0, 100, 200, 300]);
   assert.equal(x(501), 250);
+});
+
+test("a narrow bin with many records is drawn as wide as the others", () => {
+  const edges = [0, 1, 200, 300, 400, 500];
+  assert.equal(crowdsTheAxis([{ edges, count: [40, 20, 20, 20, 20] }], 300), true);
+  assert.equal(crowdsTheAxis([{ edges, count: [4, 20, 20, 20, 20] }], 300), false);
 });
 
 test("values beyond the edges of the read fit stay inside the axis", () => {

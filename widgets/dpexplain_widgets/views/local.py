@@ -166,21 +166,25 @@ def _typical(term: Mapping[str, Any], step: float | None) -> Any:
     if term["edges"] is None:
         return term["labels"][largest]
     low, high = term["edges"][largest], term["edges"][largest + 1]
-    middle = (low + high) / 2.0
     if not step:
-        return _rounded_middle(middle, high - low)
+        return _rounded_middle(low, high)
+    middle = (low + high) / 2.0
     # Halves are rounded up, as in JavaScript.
     on_step = float(f"{math.floor(middle / step + 0.5) * step:.12g}")
     return on_step if low <= on_step < high else middle
 
 
-def _rounded_middle(middle: float, width: float) -> float:
-    """Round the midpoint of a bin, but keep it in the middle half of the bin."""
-    for scale in (10.0**digits for digits in range(13)):
+def _rounded_middle(low: float, high: float) -> float:
+    """Round the midpoint of a bin, but keep it in the middle half of the bin.
+
+    A bin too narrow for six decimals is represented by its start, such as 0.
+    """
+    middle = (low + high) / 2.0
+    for scale in (10.0**digits for digits in range(7)):
         rounded = math.floor(middle * scale + 0.5) / scale
-        if abs(rounded - middle) <= width / 4:
+        if abs(rounded - middle) <= (high - low) / 4:
             return rounded
-    return middle
+    return low
 
 
 def bin_of(term: Mapping[str, Any], value: Any) -> int | None:

@@ -11,11 +11,18 @@ export function splitSpecial(termFit, values) {
   return { ordinary: values.slice(0, count), special: values.slice(count) };
 }
 
-/** Whether many bins would be too narrow to see on an axis of true values. */
-export function crowdsTheAxis(edges, width) {
+/** Whether a quarter of the bins, or of the records, would be too narrow to see on an axis of true values. */
+function crowds({ edges, count }, width) {
   const span = edges.at(-1) - edges[0] || 1;
-  const narrow = edges.slice(1).filter((edge, i) => ((edge - edges[i]) / span) * width < 3);
-  return narrow.length > (edges.length - 1) / 4;
+  const sizes = edges.slice(1).map((edge, i) => [edge - edges[i], Math.max(0, count[i])]);
+  const narrow = sizes.filter(([each]) => (each / span) * width < 3);
+  const records = (bins) => bins.reduce((sum, [, size]) => sum + size, 0);
+  return narrow.length > sizes.length / 4 || records(narrow) > records(sizes) / 4;
+}
+
+/** The same for any of the fits of a term, so that an axis stays as it is at every epsilon. */
+export function crowdsTheAxis(termFits, width) {
+  return termFits.some((termFit) => crowds(termFit, width));
 }
 
 function evenPosition(edges, from, to) {

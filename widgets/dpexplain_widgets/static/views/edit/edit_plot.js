@@ -19,7 +19,7 @@ function editColumns(curve, left, right) {
   const slot = right < PLACE.narrow ? PLACE.narrowSlot : PLACE.slot;
   const gap = (20 * slot) / PLACE.slot;
   const end = right - count * slot;
-  const even = termFit.edges ? crowdsTheAxis(termFit.edges, end - left) : true;
+  const even = termFit.edges ? crowdsTheAxis([termFit], end - left) : true;
   const edges = termFit.edges ?? Array.from({ length: valueBins + 1 }, (_, i) => i);
   const x = valuePosition(edges, even, left, end);
   const slots = termFit.special.map((_, i) => [end + i * slot + gap, end + (i + 1) * slot - 4]);

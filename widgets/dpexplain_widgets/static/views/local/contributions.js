@@ -34,13 +34,14 @@ export function valueRange({ step }, { edges }) {
   return first <= last ? [first, last].map((value) => Number(value.toPrecision(12))) : [low, high];
 }
 
-// The fewest decimals that keep it in the middle half of the bin.
-function roundedMiddle(middle, width) {
-  for (let scale = 1; scale <= 1e12; scale *= 10) {
+// The fewest decimals that keep it in the middle half of the bin; the start of a bin too narrow for six decimals.
+function roundedMiddle(low, high) {
+  const middle = (low + high) / 2;
+  for (let scale = 1; scale <= 1e6; scale *= 10) {
     const rounded = Math.floor(middle * scale + 0.5) / scale;
-    if (Math.abs(rounded - middle) <= width / 4) return rounded;
+    if (Math.abs(rounded - middle) <= (high - low) / 4) return rounded;
   }
-  return middle;
+  return low;
 }
 
 /**
@@ -52,8 +53,8 @@ export function typicalValue(termFit, step) {
   const largest = weights.indexOf(Math.max(...weights));
   if (termFit.edges === null) return termFit.labels[largest];
   const [low, high] = [termFit.edges[largest], termFit.edges[largest + 1]];
+  if (!step) return roundedMiddle(low, high);
   const middle = (low + high) / 2;
-  if (!step) return roundedMiddle(middle, high - low);
   const onStep = Number((Math.round(middle / step) * step).toPrecision(12));
   return onStep >= low && onStep < high ? onStep : middle;
 }

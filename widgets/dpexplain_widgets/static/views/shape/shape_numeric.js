@@ -63,7 +63,8 @@ function numericLayout({ state, width, font, options }) {
   const [top, bottom] = [SIZES.above, SIZES.above + SIZES.plot];
   const histogramTop = bottom + SIZES.between;
   const histogramBottom = histogramTop + SIZES.histogram;
-  const even = options.evenBins ?? crowdsTheAxis(termFit.edges, right - left);
+  const everyFit = state.payload.fits.flat().map((fit) => fit.terms[state.termIndex]);
+  const even = options.evenBins ?? crowdsTheAxis([termFit, ...everyFit], right - left);
   const x = valuePosition(termFit.edges, even, left, right);
   const { heights, width: per } = histogramHeights(termFit, even);
   const counts = countAxis(heights);

@@ -31,13 +31,13 @@ export function smallAxisValues(curves, everyFit) {
   return [...values, ...limited.map((end) => Math.max(-reach, Math.min(reach, end)))];
 }
 
-function smallSteps(termFit, left, right) {
+function smallSteps(termFit, everyFit, left, right) {
   if (termFit.edges === null) {
     const count = Math.max(1, termFit.labels.length - termFit.special.length);
     const edges = Array.from({ length: count + 1 }, (_, i) => i);
     return { edges, x: linearScale([0, count], [left, right]) };
   }
-  const even = crowdsTheAxis(termFit.edges, right - left);
+  const even = crowdsTheAxis([termFit, ...everyFit], right - left);
   return { edges: termFit.edges, x: valuePosition(termFit.edges, even, left, right) };
 }
 
@@ -98,7 +98,7 @@ export function drawSmallShape({ term, curves, everyFit, width, font }, picture)
   const left = Math.ceil(Math.max(...texts.map((text) => textWidth(text, LABEL_SIZE, font)))) + 8;
   const right = width - 4;
   const y = linearScale(axis.domain, [SMALL.bottom, SMALL.top]);
-  const paths = pathsOf(curves, { ...smallSteps(main, left, right), y });
+  const paths = pathsOf(curves, { ...smallSteps(main, everyFit, left, right), y });
   const ends = axisTexts(term, main);
   const frame = [texts, ends, width, font, paths.map(([kind]) => kind)].join("|");
   if (frames.get(picture) === frame) {
