@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 
 import numpy as np
 import pandas as pd
@@ -83,5 +84,24 @@ def test_probabilities_of_the_page_are_those_of_python(open_page, pictures):
         said = words_of(page.locator(".dpx-local-sum"))
         assert said.startswith(f"Probability of “{name}”: ")
         assert float(said.split(": ")[1].split(" ")[0]) == pytest.approx(chance, abs=6e-4)
-    assert "Probabilities of the classes: “theatre”" in words_of(page.locator(".dpx-local"))
+    assert words_of(page.locator(".dpx-local-classes")).startswith("Predicted “theatre” (0.")
     page.screenshot(path=pictures / "classes-local.png", full_page=True)
+
+
+def test_edits_change_the_probabilities_of_all_classes(open_page):
+    choices = {"sample": 1, "samples_public": True, "term": "age", "tab": "edit"}
+    page = open_page(Explorer(comparison(), ROWS, **choices), wait=".dpx-edit-plot svg")
+    page.get_by_label("Operation", exact=True).select_option("average")
+    page.get_by_role("button", name="Apply").click()
+    page.get_by_role("tab", name="One sample").click()
+    released = words_of(page.locator(".dpx-local-classes"))
+    page.get_by_label("Edited", exact=True).check()
+    edited = words_of(page.locator(".dpx-local-classes"))
+
+    chances = {name: float(share) for name, share in re.findall(r"“(\w+)” \(?(0\.\d+)", edited)}
+    assert edited != released
+    assert sum(chances.values()) == pytest.approx(1, abs=2e-3)
+    for name in CLASSES:
+        choose_class(page, name)
+        said = words_of(page.locator(".dpx-local-sum")).split(": ")[1]
+        assert float(said.split(" ")[0]) == pytest.approx(chances[name], abs=1e-9)

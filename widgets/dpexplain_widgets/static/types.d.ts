@@ -169,6 +169,8 @@ export interface State {
   referenceShown: boolean;
   reference: Fit | null;
   fits: Fit[];
+  /** If edits are shown: the fit of a class with them. */
+  editedOf?: (payload: Payload, fit: Fit) => Fit;
   repeat: number;
   /** "both", "released" or "effect". */
   shownCurve: string;

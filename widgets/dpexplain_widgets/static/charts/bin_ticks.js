@@ -1,5 +1,5 @@
 // The values named below a numeric shape.
-import { edgeDay, formatTick } from "../kit/format.js";
+import { edgeDay, formatNumber, formatTick } from "../kit/format.js";
 import { label, LABEL_SIZE } from "./marks.js";
 import { dayTicks, niceTicks } from "./scale.js";
 import { labelsThatFit, textWidth } from "../kit/text.js";
@@ -16,7 +16,9 @@ function edgeTicks(layout, font) {
   // Bins of integers end halfway between two of them; only integers are named.
   const halves = edges.every((edge) => Math.abs(edge % 1) === 0.5);
   const named = (edge) => (halves ? Math.floor(edge) + (edge === edges.at(-1) ? 0 : 1) : edge);
-  return { ticks: edges, text: (edge) => formatTick(named(edge), halves ? 1 : fineStep(edges)), x, font };
+  const least = halves ? 1 : fineStep(edges);
+  const nameOf = (edge) => (edge !== 0 && Math.abs(edge) < least / 2 ? formatNumber(edge, 2) : formatTick(edge, least));
+  return { ticks: edges, text: (edge) => nameOf(named(edge)), x, font };
 }
 
 /** The step between the values named on an axis of bins of equal width. */

@@ -97,8 +97,9 @@ export function readState(model) {
   const state = readReleased(model);
   const wanted = model.get("show_edited") === true && canShowEdited(model);
   if (!wanted || state.fit === undefined || state.atReference) return state;
-  const fit = makeEdited(model, state);
-  return { ...state, fit, fits: state.fits.map((each, i) => (i === state.repeat ? fit : each)) };
+  const editedOf = (payload, fit) => makeEdited(model, { ...state, payload, fit });
+  const fit = editedOf(state.payload, state.fit);
+  return { ...state, fit, editedOf, fits: state.fits.map((each, i) => (i === state.repeat ? fit : each)) };
 }
 
 /**

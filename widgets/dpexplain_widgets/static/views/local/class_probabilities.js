@@ -9,8 +9,10 @@ const MOST_CLASSES = 8;
  * @param {import("../../types").State} state
  * @param {import("../../types").Fit} fit
  */
-function fitsOfClasses({ models, payload }, fit) {
+function fitsOfClasses(state, fit) {
+  const { models, payload, editedOf } = state;
   if (!payload.target.by_class) return null;
+  if (editedOf && fit === state.fit) return models.map((each) => editedOf(each, each.fits[state.stop][state.repeat]));
   const home = models.find((each) => each.reference === fit || each.fits.some((row) => row.includes(fit)));
   if (home.reference === fit) return models.map(({ reference }) => reference);
   const stop = home.fits.findIndex((row) => row.includes(fit));
@@ -38,13 +40,13 @@ export function chanceOf(state, fit, values) {
   return classProbabilities(state, fit, values)?.[place] ?? null;
 }
 
-/** Probabilities of all classes, most likely first; "" for other models. */
+/** The predicted class and the probabilities of the others, most likely first; "" for other models. */
 export function classWords(state, values) {
   const chances = classProbabilities(state, state.fit, values);
   if (chances === null) return "";
   const order = chances.map((_, k) => k).sort((a, b) => chances[b] - chances[a]);
-  const listed = order.slice(0, MOST_CLASSES).map((k) =>
-    `“${quotedName(state.models[k].name, 24)}” ${formatNumber(chances[k])}`);
+  const [first, ...others] = order.slice(0, MOST_CLASSES).map((k) =>
+    [`“${quotedName(state.models[k].name, 24)}”`, formatNumber(chances[k])]);
   const more = order.length > MOST_CLASSES ? `, and ${order.length - MOST_CLASSES} less likely classes` : "";
-  return `Probabilities of the classes: ${listed.join(", ")}${more}.`;
+  return `Predicted ${first[0]} (${first[1]}); ${others.map((each) => each.join(" ")).join(", ")}${more}.`;
 }

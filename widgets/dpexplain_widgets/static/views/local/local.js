@@ -72,7 +72,7 @@ class LocalPanel {
     this.origin = html("p", { class: "dpx-note" });
     this.prediction = html("p", { class: "dpx-local-sum", role: "status" });
     this.crossing = html("p", { class: "dpx-note" });
-    this.classes = html("p", { class: "dpx-note" });
+    this.classes = html("p", { class: "dpx-local-classes" });
     const id = uniqueId("threshold");
     this.threshold = html("input", { id, type: "number", step: "any" });
     this.threshold.addEventListener("change", () => this.setThreshold());
@@ -88,7 +88,7 @@ class LocalPanel {
     this.chart = predictionChart();
     host.append(
       html("header", { class: "dpx-head" }, html("h3", {}, "Why this prediction?"), this.sampleBox.element),
-      this.origin, this.prediction, this.classes, this.crossing, this.legend, this.plot, this.readout,
+      this.origin, this.classes, this.prediction, this.crossing, this.legend, this.plot, this.readout,
       this.claim.element, this.chart.element, this.people.element,
       html("div", { class: "dpx-controls" }, this.alone?.controls),
       ...[this.alone?.sentence].filter(Boolean),
