@@ -16,7 +16,7 @@ from pair_examples import swept
 pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "tasks.md"
-ROW = re.compile(r"^\| ([A-S]) \| (.+?) \| (.+?) \| (.+?) \|$", re.MULTILINE)
+ROW = re.compile(r"^\| ([A-V]) \| (.+?) \| (.+?) \| (.+?) \|$", re.MULTILINE)
 ANSWERS = {name: answer for name, _, _, answer in ROW.findall(DOCUMENT.read_text("utf-8"))}
 MOST = 3
 
@@ -206,6 +206,27 @@ def age_of_person_three(reader):
     return said(reader.page, ".dpx-waterfall")
 
 
+def patients_at_a_lower_threshold(reader):
+    patients(reader)
+    reader.count += 1
+    reader.page.get_by_label("Threshold", exact=True).fill("0.3")
+    reader.page.keyboard.press("Enter")
+    settle(reader.page)
+    return said(reader.page, ".dpx-local details:has(.dpx-people)")
+
+
+def largest_cell(reader):
+    reader.term("age & children")
+    reader.click(reader.page.get_by_text("Numbers as a table").first)
+    reader.click(reader.page.locator(".dpx-shape .dpx-table").get_by_role("button", name="contrib"))
+    return said(reader.page, ".dpx-shape .dpx-table tbody tr")
+
+
+def rank_of_education(reader):
+    reader.term("education")
+    return said(reader.page)
+
+
 def noise_in_curves(reader):
     reader.click(reader.page.get_by_text("Every ε", exact=True))
     return said(reader.page, ".dpx-planner")
@@ -220,21 +241,23 @@ TASKS = {
     "M": (twenty_years_older, 1.0), "N": (happy_and_unhappy, 4.0), "O": (first_age_above, 1.0),
     "P": (where_the_pair_is, 4.0), "Q": (ratings_in_the_noise, 0.5),
     "R": (age_of_person_three, 0.5), "S": (noise_in_curves, 2.0),
+    "T": (patients_at_a_lower_threshold, 1.0), "U": (largest_cell, 4.0),
+    "V": (rank_of_education, 4.0),
 }  # fmt: skip
 
 
-def test_there_are_nineteen_questions():
-    assert sorted(ANSWERS) == sorted(TASKS) == list("ABCDEFGHIJKLMNOPQRS")
+def test_there_are_twenty_two_questions():
+    assert sorted(ANSWERS) == sorted(TASKS) == list("ABCDEFGHIJKLMNOPQRSTUV")
 
 
 @pytest.mark.parametrize("task", sorted(TASKS))
 def test_the_question_is_answered_in_three_interactions(task, open_page, pictures):
     answer, epsilon = TASKS[task]
-    source = swept() if task in "DELP" else view_examples.comparison(joint=True)
+    source = swept() if task in "DELPU" else view_examples.comparison(joint=True)
     source = example_filters.picture_comparison(side=8) if task == "K" else source
     people = {"samples": view_examples.survey_people(12), "samples_public": True}
     shown = {} if task == "K" else {"term": "age"}
-    view = Explorer(source, **shown, **(people if task in "FGHIMR" else {}))
+    view = Explorer(source, **shown, **(people if task in "FGHIMRT" else {}))
     view.epsilon = epsilon
     page = open_page(view, width=1366)
     reader = Reader(page)
