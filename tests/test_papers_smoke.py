@@ -146,6 +146,20 @@ def test_published_figures_stand_beside_ours_and_differences_have_causes(load):
     assert pd.isna(table.loc[4.0, "published"])
 
 
+def test_the_time_of_a_fit_counts_once_for_all_of_its_numbers(load):
+    common = {"data": "a", "model": "b", "mean": 0.0, "sd": 0.0}
+    rows = [
+        common | {"metric": metric, "n_trees": trees, "n": 5, "cpu_s": 6.0}
+        for metric in ("RMSE", "share filtered")
+        for trees in (50, 100)
+    ]
+    rows.append(common | {"metric": "RMSE", "n_trees": 20, "n": 10, "cpu_s": 3.0})
+    order = ["data", "model", "metric", "n_trees", "mean", "sd", "n", "cpu_s"]
+
+    assert load("results").cpu_minutes(pd.DataFrame(rows)[order]) == pytest.approx(1.0)
+    assert load("results").cpu_minutes(pd.DataFrame({"score": [1.0]})) == 0.0
+
+
 def shares(mean, n, **setting):
     """Rows of all domains, as a table of shares has them."""
     return pd.DataFrame(
