@@ -16,7 +16,9 @@ from dpexplain.models.boosting.uncertainty.effects.jumps import (
     Jumps,
     JumpSearch,
     given_no_height,
+    likely_jumps,
     possible_jumps,
+    probabilities,
 )
 from dpexplain.models.boosting.uncertainty.effects.pair_correlations import correlations
 from dpexplain.models.boosting.uncertainty.effects.population import Population
@@ -72,7 +74,7 @@ def test_every_possible_jump_has_the_posterior_of_a_prior_with_its_direction(see
             u = np.zeros(8)
             u[jumps.block] = jumps.coefficients[:, c]
             one = brute_force(known, scales, 0.64 * np.outer(u, u))
-            odds.append(0.25 / jumps.number * np.exp(one[0] - base[0]))
+            odds.append(0.5 / jumps.number * np.exp(one[0] - base[0]))
             np.testing.assert_allclose(
                 base[1] + height[c] * move[:, c], one[1], rtol=1e-6, atol=1e-8
             )
@@ -89,7 +91,8 @@ def test_without_a_likely_jump_the_result_is_the_mixture_of_all():
     assert not search._chosen
     mean, covariance = search.after.mean.copy(), search.after.covariance.copy()
     for k in range(2):
-        weight, height, variance, move = search._weights(k, search.after)
+        _, height, variance, move = search._weights(k, search.after)
+        weight = probabilities(search._odds[k])
         each = move * height
         middle = each @ weight
         parts = [w * (v * np.outer(m, m) + np.outer(e - middle, e - middle))
@@ -101,6 +104,32 @@ def test_without_a_likely_jump_the_result_is_the_mixture_of_all():
         assert (found.left_moves[k] ** 2).sum() > 0.0
     np.testing.assert_allclose(found.after.mean, mean)
     np.testing.assert_allclose(found.after.covariance + found.moves.T @ found.moves, covariance)
+
+
+@given(seed=st.integers(0, 2**16))
+@settings(max_examples=20, deadline=None)
+def test_odds_of_a_jump_are_averaged_over_the_smoothness_of_the_rest(seed):
+    rng = np.random.default_rng(seed)
+    rows, u = rng.normal(size=(9, 3)), rng.normal(size=(3, 4))
+    known = Information(rows.T @ rows, rng.normal(size=3))
+    found, odds = likely_jumps(known, Jumps(slice(0, 3), u, u, 0.8), 0.6)
+
+    def evidence(chosen):
+        each = []
+        for smoother in (1.0, 0.7, 0.5, 0.35, 0.25, 0.18):
+            prior = (0.6 * smoother) ** 2 * np.eye(3) + 0.64 * u[:, chosen] @ u[:, chosen].T
+            covariance = np.linalg.inv(known.precision + np.linalg.inv(prior))
+            size = np.linalg.slogdet(covariance)[1] - np.linalg.slogdet(prior)[1]
+            each.append(0.5 * known.pull @ covariance @ known.pull + 0.5 * size)
+        return np.log(np.mean(np.exp(each)))
+
+    wanted = [evidence([*found, c]) - evidence(found) + np.log(0.5 / 4) for c in range(4)]
+    np.testing.assert_allclose(odds, wanted, rtol=1e-6, atol=1e-8)
+    for n in range(len(found)):
+        before = [evidence([*found[:n], c]) - evidence(found[:n]) for c in range(4)]
+        assert int(np.argmax(before)) == found[n]
+        assert np.exp(before).sum() * 0.5 / 4 > 1.0
+    assert len(found) == 4 or np.exp(odds).sum() <= 1.0
 
 
 def test_a_height_of_zero_gives_the_posterior_without_this_parameter():

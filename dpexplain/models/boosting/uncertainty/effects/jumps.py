@@ -26,11 +26,14 @@ from dpexplain.models.boosting.uncertainty.effects.posterior import (
 
 FloatArray = NDArray[np.float64]
 
-_ODDS = 0.25
+_ODDS = 0.5
 """Prior odds that a term has one more jump than those already found."""
 
 _MOST = 4
 """Maximum number of jumps chosen per term."""
+
+_SMOOTHER = np.array([1.0, 0.7, 0.5, 0.35, 0.25, 0.18])
+"""Prior standard deviations of the smooth part of a curve with jumps, relative to one without."""
 
 _LEAST_SHARE = 1e-4
 """Smallest proportion of the records in a bin that can differ from its neighbors."""
@@ -151,12 +154,13 @@ class JumpSearch:
         self._known, self._possible = known, possible
         self._prior = sizes, mean, std, rest
         self._chosen: list[tuple[int, int]] = []
+        self._odds = [np.zeros(0)] * len(possible)
         self._update()
 
     def result(self) -> JumpingPosterior:
-        """Choose jumps until no term is likely to have another one, then average."""
-        while self._choose():
-            self._update()
+        """Choose likely jumps, and average over their places and over one more each."""
+        self._choose()
+        self._update()
         shift, left, moves, left_moves = self._averaged()
         own, turn = self.after, self.turn
         after = Posterior(
@@ -182,15 +186,19 @@ class JumpSearch:
             known, sizes, np.append(mean, np.zeros(len(stds))), np.append(std, stds), *rest
         )
 
-    def _choose(self) -> bool:
-        """Add the likeliest jump of every term that probably has one more."""
-        n_before = len(self._chosen)
-        for k in range(len(self._possible)):
-            n_own = sum(owner == k for owner, _ in self._chosen[:n_before])
-            weight = self._weights(k, self.after)[0]
-            if n_own < _MOST and weight.sum() > 0.5:
-                self._chosen.append((k, int(weight.argmax())))
-        return len(self._chosen) > n_before
+    def _choose(self) -> None:
+        """Choose the jumps of every term, given the posterior of the other terms."""
+        sizes, _, _, rest = self._prior
+        widths = rest[2] * self.after.scales  # the prior standard deviations of the posterior
+        for k, (jumps, width) in enumerate(zip(self._possible, widths, strict=True)):
+            if not jumps.number:
+                continue
+            inverse = np.linalg.inv(self.after.covariance[jumps.block, jumps.block])
+            own = Information(
+                inverse - np.eye(sizes[k]) / width**2, inverse @ self.after.mean[jumps.block]
+            )
+            found, self._odds[k] = likely_jumps(own, jumps, width)
+            self._chosen += [(k, c) for c in found]
 
     def _weights(
         self, k: int, after: Posterior
@@ -217,9 +225,7 @@ class JumpSearch:
         height = variance * (residual[jumps.block] @ jumps.coefficients)
         odds = 0.5 * height**2 / variance - 0.5 * np.log1p(jumps.std**2 * known)
         odds += np.log(_ODDS / max(jumps.number, 1))
-        most = max(0.0, float(odds.max(initial=0.0)))
-        weight = np.exp(odds - most)
-        weight /= weight.sum() + np.exp(-most)
+        weight = probabilities(odds)
         move = -self.turn @ response
         move[jumps.block] += jumps.coefficients
         return weight, height, variance, move
@@ -234,6 +240,8 @@ class JumpSearch:
             wanted.append((k, c, given_no_height(self.after, n + j)))
         for k, chosen, after in wanted:
             weight, height, variance, move = self._weights(k, after)
+            if chosen < 0 and len(weight):
+                weight = probabilities(self._odds[k])
             each, beyond = move * height, self._possible[k].left * height
             mean, mean_beyond = each @ weight, beyond @ weight
             shift += mean - (each[:, chosen] if chosen >= 0 else 0.0)
@@ -251,6 +259,65 @@ class JumpSearch:
                 added = np.concatenate(more, axis=1).T
                 own.append(added if i == k else np.zeros((len(added), len(left[i]))))
         return shift, left, np.concatenate(moves), [np.concatenate(own) for own in left_moves]
+
+
+def likely_jumps(known: Information, jumps: Jumps, width: float) -> tuple[list[int], FloatArray]:
+    """Choose the likely jumps of one term, one by one.
+
+    A curve with jumps is smoother elsewhere. So marginal likelihoods are averaged over prior
+    standard deviations of its smooth part.
+
+    Parameters
+    ----------
+    known : Information
+        Information about the coefficients of the term.
+    jumps : Jumps
+    width : float
+        Prior standard deviation of the coefficients without jumps.
+
+    Returns
+    -------
+    found : list of int
+        Columns of `jumps`, at most four.
+    odds : ndarray of shape (n_jumps,)
+        Logarithmic odds of one more jump.
+    """
+    u, found = jumps.coefficients, list[int]()
+    while True:
+        evidence, gains = [], []
+        for s in width * _SMOOTHER:
+            prior = s**2 * np.eye(len(u)) + jumps.std**2 * u[:, found] @ u[:, found].T
+            covariance = np.linalg.inv(known.precision + np.linalg.inv(prior))
+            mean = covariance @ known.pull
+            room = np.linalg.slogdet(np.eye(len(u)) + prior @ known.precision)[1]
+            evidence.append(0.5 * known.pull @ mean - 0.5 * room)
+            seen = known.precision @ u
+            more = np.maximum((u * seen).sum(axis=0) - (seen * (covariance @ seen)).sum(axis=0), 0)
+            score = (known.pull - known.precision @ mean) @ u
+            gains.append(
+                0.5 * score**2 / (1.0 / jumps.std**2 + more) - 0.5 * np.log1p(jumps.std**2 * more)
+            )
+        with_jump = np.logaddexp.reduce(np.array(evidence)[:, None] + np.array(gains), axis=0)
+        odds = with_jump - np.logaddexp.reduce(evidence) + np.log(_ODDS / jumps.number)
+        if len(found) == _MOST or not np.logaddexp.reduce(odds) > 0.0:
+            return found, odds
+        found.append(int(odds.argmax()))
+
+
+def probabilities(odds: FloatArray) -> FloatArray:
+    """Convert logarithmic odds to probabilities of events that exclude each other.
+
+    Odds are relative to the possibility that none of the events happens.
+
+    Parameters
+    ----------
+    odds : ndarray of shape (n_events,)
+
+    Returns
+    -------
+    ndarray of shape (n_events,)
+    """
+    return np.asarray(np.exp(odds - np.logaddexp.reduce(np.append(odds, 0.0))))
 
 
 def given_no_height(after: Posterior, place: int) -> Posterior:
