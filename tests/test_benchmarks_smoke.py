@@ -193,11 +193,22 @@ def test_accuracy_stands_beside_published_figures_the_peer_and_targets(
     monkeypatch.setattr(accuracy, "EPSILONS", (0.1, 0.5, 4.0))
     accuracy.main(["--datasets", "simulated", "--splits", "2"])
     text = capsys.readouterr().out
-    overview, targets = tables(text)
+    overview, targets, quality = tables(text)
     assert [row[1] for row in overview[1:]] == ["published", "InterpretML", "dpexplain"]
+    assert [row[1] for row in quality[1:]] == ["InterpretML", "dpexplain"]
+    loss, slope = map(float, quality[2][-1].split(" / "))  # not private, of two clear groups
+    assert loss < np.log(2)
+    assert 0.5 < slope < 2.0
     assert [row[1][:7] for row in targets[1:]] == ["ε = 0.5", "ε = 0.1", "ε = 4 w"]
     assert [row[4][:2] for row in targets[1:3]] == ["no", "no"]  # an AUROC of 10 is out of reach
     assert "better in" in text
+
+
+def test_models_that_are_not_private_are_compared_on_the_same_splits(load, capsys):
+    load("accuracy").main(["--datasets", "simulated", "--splits", "2", "--without-privacy"])
+    ((_, row),) = tables(capsys.readouterr().out)
+    assert row[:2] == ["simulated", "AUROC"]
+    assert re.fullmatch(r"[+−]?0\.[0-9]{3} ± 0\.[0-9]{3}", row[-1])
 
 
 @pytest.mark.parametrize(

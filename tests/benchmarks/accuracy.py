@@ -76,7 +76,10 @@ class Result:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the protocol and print its tables."""
     options = _options(arguments)
-    theirs = peers()
+    theirs = None if options.without_peer else peers()
+    if options.without_privacy:
+        print(f"{machine()}. {versions()}.\n\n{_references(options)}")
+        return
     results = []
     for name, dataset in found(options.datasets, (*DEVELOPED_ON, *CHECKS)):
         print(f"{name}: {options.splits} splits ...", file=sys.stderr, flush=True)
@@ -91,6 +94,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(f"\n### Targets\n\n{_targets(developed)}")
     if checks:
         print(f"\n### Data for a last check, reported as they come\n\n{_overview(checks)}")
+    print(f"\n### Log loss / calibration slope of two classes\n\n{_calibration(results)}")
     if theirs:
         print(f"\n{_against(results)}")
 
@@ -109,6 +113,14 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         type=int,
         default=N_SPLITS,
         help=f"random 80/20 splits, at least 2 (default: {N_SPLITS}, as in the paper)",
+    )
+    parser.add_argument(
+        "--without-peer", action="store_true", help="fit our models only, which takes minutes"
+    )
+    parser.add_argument(
+        "--without-privacy",
+        action="store_true",
+        help="compare only the models that are not private, main effects",
     )
     options = parser.parse_args(arguments)
     if options.splits < 2:
@@ -163,6 +175,57 @@ def _overview(results: Sequence[Result]) -> str:
 
 def _scores(by_epsilon: Sequence[Sequence[Fit]]) -> list[str]:
     return [spread(*_mean_std(fits)) for fits in by_epsilon]
+
+
+def _calibration(results: Sequence[Result]) -> str:
+    rows = []
+    for result in results:
+        if result.metric == "AUROC":
+            for name, fits in (("InterpretML", result.theirs), ("dpexplain", result.ours)):
+                cells = [_loss_and_slope(each) for each in fits]
+                reference = _loss_and_slope(result.reference) if name == "dpexplain" else ""
+                rows += [[result.name, name, *cells, reference]] if fits else []
+    if not rows:
+        return "No data set with two classes was fitted."
+    return table(["data", "DP-EBM", *(f"ε = {e:g}" for e in EPSILONS), "not private"], rows)
+
+
+def _loss_and_slope(fits: Sequence[Fit]) -> str:
+    loss, slope = np.mean([(f.log_loss, f.slope) for f in fits], axis=0)
+    return f"{loss:.3f} / {slope:.2f}"
+
+
+def _references(options: argparse.Namespace) -> str:
+    """Compare the models that are not private, on the same splits."""
+    contenders = {"dpexplain": REFERENCE}
+    theirs = None if options.without_peer else peers()
+    if theirs:
+        contenders["InterpretML"] = theirs[1]
+    rows = []
+    for name, dataset in found(options.datasets, (*DEVELOPED_ON, *CHECKS)):
+        print(f"{name}: {options.splits} splits ...", file=sys.stderr, flush=True)
+        halves = list(splits(len(dataset.X), options.splits))
+        by_model = {}
+        for title, contender in contenders.items():
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # InterpretML on columns with few values
+                by_model[title] = [
+                    fitted(contender, dataset, half, Budget(math.inf, DELTA)) for half in halves
+                ]
+        result = Result(name, dataset, [by_model["dpexplain"]], [], [])
+        scores = [np.array([f.score for f in fits]) for fits in by_model.values()]
+        cells = [spread(*_mean_std(fits)) for fits in by_model.values()]
+        cells += [_loss_and_slope(fits) for fits in by_model.values()]
+        cells += [f"{summary(fits).cpu:.1f} s" for fits in by_model.values()]
+        if theirs:
+            gains = scores[0] - scores[1]
+            gains = gains if result.metric == "AUROC" else -gains
+            error = float(gains.std(ddof=1) / math.sqrt(len(gains)))
+            like = float(scores[0].mean())
+            cells.append(f"{signed(float(gains.mean()), like)} ± {number(error, like)}")
+        rows.append([name, result.metric, *cells])
+    heads = [f"{title}{what}" for what in ("", ", loss / slope", ", CPU") for title in contenders]
+    return table(["data", "score", *heads, *(["our advantage"] if theirs else [])], rows)
 
 
 def _mean_std(fits: Sequence[Fit]) -> tuple[float, float]:

@@ -12,9 +12,13 @@ import numpy as np
 import pandas as pd
 from bench_data import splits
 from bench_models import Budget, Contender
+from scipy.special import expit, logit
 
 from dpexplain import Classes, Schema
 from dpexplain.datasets import Dataset
+
+_LEAST = 1e-6
+"""Probabilities are clipped to this distance from 0 and 1, so that one record cannot dominate."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,8 @@ class Fit:
     wall: float
     score: float
     update_noise: float
+    log_loss: float = float("nan")
+    slope: float = float("nan")
 
 
 def metric(schema: Schema) -> str:
@@ -67,7 +73,9 @@ def fitted(contender: Contender, dataset: Dataset, split: Sequence[Any], budget:
     cpu, wall = time.process_time(), time.perf_counter()
     model.fit(X_train, y_train)
     cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
-    return Fit(cpu, wall, score(model, X.iloc[test], y.iloc[test], schema), _update_noise(model))
+    X_test, y_test = X.iloc[test], y.iloc[test]
+    quality = calibration(model, X_test, y_test, schema)
+    return Fit(cpu, wall, score(model, X_test, y_test, schema), _update_noise(model), *quality)
 
 
 def _update_noise(model: Any) -> float:
@@ -86,6 +94,25 @@ def score(model: Any, X: pd.DataFrame, y: pd.Series, schema: Schema) -> float:
     positive = target.labels[1]
     column = list(model.classes_).index(positive)
     return float(roc_auc_score(y == positive, model.predict_proba(X)[:, column]))
+
+
+def calibration(model: Any, X: pd.DataFrame, y: pd.Series, schema: Schema) -> tuple[float, float]:
+    """Return the log loss and the calibration slope for two classes; NaN for other targets."""
+    target = schema.target
+    if not isinstance(target, Classes) or len(target.labels) != 2:
+        return float("nan"), float("nan")
+    positive = target.labels[1]
+    chance = model.predict_proba(X)[:, list(model.classes_).index(positive)]
+    odds, yes = logit(np.clip(chance, _LEAST, 1.0 - _LEAST)), np.asarray(y == positive, float)
+    loss = float(np.mean(np.logaddexp(0.0, odds) - yes * odds))
+    design, line = np.column_stack([np.ones(len(odds)), odds]), np.array([0.0, 1.0])
+    for _ in range(25):  # Newton's method, with steps of bounded length
+        fitted_chance = expit(design @ line)
+        weight = fitted_chance * (1.0 - fitted_chance)
+        information = design.T @ (weight[:, None] * design) + 1e-9 * np.eye(2)
+        step = np.linalg.solve(information, design.T @ (yes - fitted_chance))
+        line += np.clip(step, -1.0, 1.0)
+    return loss, float(line[1])
 
 
 def race(

@@ -26,9 +26,11 @@ from published import DELTA
 import dpexplain
 from dpexplain import Categorical, Classes, Schema
 from dpexplain.datasets import Dataset
-from dpexplain.models.boosting import estimator, recipe
+from dpexplain.models.boosting import estimator, loop, recipe
 from dpexplain.models.boosting import fit as private
-from dpexplain.models.boosting.released import Tables
+from dpexplain.models.boosting.objectives import Objective
+from dpexplain.models.boosting.records._kernels_sums import LATTICE
+from dpexplain.models.boosting.released import LeafStep, Tables
 
 USUAL = ("adult", "telco", "california", "wine")
 EPSILONS = (0.1, 0.5, 4.0)
@@ -173,6 +175,83 @@ def _spread(table: Any, visits: Sequence[Any]) -> float:
     return float(np.sqrt(np.average((table - mean) ** 2, weights=counts)))
 
 
+@contextmanager
+def _shrunk_terms() -> Iterator[None]:
+    """Multiply each curve by the share of its variance that is not noise."""
+    honest = estimator._PrivateBoosting.fit
+
+    def shrunk(self: Any, *given: Any, **rest: Any) -> Any:
+        honest(self, *given, **rest)
+        noise = self._noise_draws()[0].privacy.var(axis=0)
+        curves, first = [], 0
+        for scores, counts in zip(self._terms.scores, self._terms.counts, strict=True):
+            weights = np.maximum(counts, 0.0)
+            size = float(weights @ scores**2)
+            share = float(weights @ noise[first : first + len(scores)]) / max(size, 1e-12)
+            first += len(scores)
+            curves.append(max(0.0, 1.0 - share) * scores)
+        self._terms = replace(self._terms, scores=tuple(curves))
+        return self
+
+    with patch.object(estimator._PrivateBoosting, "fit", shrunk):
+        yield
+
+
+class _TotalStep(loop.PrivateStep):
+    """Step that estimates the total of the residuals from all releases so far.
+
+    Every sum of leaves measures the same total, so a filter learns it faster than one visit does.
+    Each record may then add less to the total and more to the differences between leaves. NOT
+    PRIVATE as written: the noise of such sums is only simulated.
+    """
+
+    kept, noise_per_clip, reaction, surprise = 1.0, 1.0, 0.15, 0.1
+
+    def __call__(self, visit: Any, records: Any, tables: Any) -> Any:
+        clip, weights = self._clip.next(records), visit.leaf_weight
+        n, sd = len(weights), self.noise_per_clip * clip
+        exact = records.leaf_sums(visit.feature, visit.leaf_of_bin, n, clip) * (clip / LATTICE)
+        drawn = self._mechanism.release(np.zeros(n, np.int64)) * (clip / LATTICE)
+        norm = np.sqrt(1.0 - (1.0 - self.kept**2) / n)  # largest contribution of a record
+        noise = norm * (drawn - drawn.mean() + drawn.mean() / self.kept)
+        sums, in_all = exact + noise, float(weights.sum())
+        if not self.taken:
+            self._total, self._variance, self._last = (
+                0.0,
+                (0.5 * in_all * max(clip, 0.2)) ** 2,
+                clip,
+            )
+        self._variance += (0.3 * in_all * (clip - self._last)) ** 2
+        self._last = clip
+        gain = self._variance / (self._variance + n * (norm * sd / self.kept) ** 2)
+        self._total += gain * (float(sums.sum()) - self._total)
+        self._variance *= 1.0 - gain
+        update = self._learning_rate * (sums + (self._total - sums.sum()) / n) / weights
+        moved, spread = float(update @ weights), in_all * float(update**2 @ weights)
+        self._total -= self.reaction * moved
+        self._variance += (self.surprise * moved) ** 2 + (0.5 * self.reaction) ** 2 * spread
+        self.taken.append(LeafStep(clip, sums, self._learning_rate / weights, False, update))
+        return update[visit.leaf_of_bin]
+
+
+@contextmanager
+def _with_total(kept: float = 1.0) -> Iterator[None]:
+    """Estimate the total of the residuals from all releases, for two classes and numbers."""
+    honest = Objective.private_step
+
+    def step(self: Any, *given: Any, least_weight: float, **rest: Any) -> Any:
+        made = honest(self, *given, least_weight=least_weight, **rest)
+        of_all = _TotalStep(made._mechanism, learning_rate=made._learning_rate, clip=made._clip)
+        of_all.kept = kept
+        of_all.noise_per_clip = least_weight / recipe.DEFAULT.leaf_noise_ratio
+        if self.link == "identity":
+            of_all.reaction, of_all.surprise = 0.7, 0.4
+        return of_all
+
+    with patch.object(Objective, "private_step", step):
+        yield
+
+
 _PAIR_CELLS = 8
 
 
@@ -247,6 +326,9 @@ CHOICES = (
     Choice("steps twice as long", {}, lambda: _scheduled(learning_rate=2.0)),
     Choice("half of each pass repeated in the next", {}, _with_momentum),
     Choice("later visits by the size of a curve", {}, _visited_by_size),
+    Choice("curves shrunk by their share of noise", {}, _shrunk_terms),
+    Choice("the total estimated from all releases", {}, _with_total),
+    Choice("sums that contain less of the total", {}, lambda: _with_total(0.7)),
     Choice("mean of the last 40 % of the passes", {}, _averaged),
     Choice("four bags", {"outer_bags": 4}),
     Choice("three pairs of features, chosen without privacy", {}, data=_with_pairs),

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from dpexplain.binning.bins import Index
 from dpexplain.models.boosting.loop import boost, started
 from dpexplain.models.boosting.monotone import Projection
-from dpexplain.models.boosting.nonprivate.greedy import GreedyStep
+from dpexplain.models.boosting.nonprivate.curve_step import CurveStep
 from dpexplain.models.boosting.nonprivate.pair_trees import PairStep
 from dpexplain.models.boosting.objectives import Objective
 from dpexplain.models.boosting.records.binned import Records
@@ -34,7 +34,7 @@ def fit_bag(
     n_bins: Sequence[int],
     target: NDArray[np.float32],
     objective: Objective,
-    step: GreedyStep | PairStep,
+    steps: Sequence[CurveStep | PairStep],
     *,
     held_out: NDArray[np.bool_],
     max_rounds: int,
@@ -52,12 +52,14 @@ def fit_bag(
     target : ndarray of shape (n_samples,), dtype float32
         Target encoded by the objective.
     objective : Objective
-    step : GreedyStep or PairStep
+    steps : sequence of CurveStep or PairStep
+        Steps to be used one after another: each one continues from the scores with the smallest
+        held-out loss so far, until the loss no longer decreases.
     held_out : ndarray of shape (n_samples,), dtype bool
         True for records on which the loss is measured; the model is fitted to the others. See
         `held_out_records`.
     max_rounds : int
-        Maximum number of passes.
+        Maximum number of passes with each step.
     project : sequence of callable or None, default=None
         Projection of each feature's curve, as in `boost`.
     curves : list of ndarray or None, default=None
@@ -69,31 +71,39 @@ def fit_bag(
         One array per feature and pair: the score of each bin after the pass with the smallest
         held-out loss, not centered.
     """
-    records = Records([i[~held_out] for i in index], n_bins, target[~held_out], objective.loss)
+    train = [i[~held_out] for i in index]
     rest, rest_target = [i[held_out] for i in index], target[held_out]
+
+    def held_out_loss(tables: Tables) -> float:
+        if not len(rest_target):
+            return np.inf
+        scores = np.sum([t[i] for t, i in zip(tables, rest, strict=True)], axis=0)
+        return objective.loss.mean(scores, rest_target)
+
     # The tree of a visit is grown from the sums, so a visit specifies only its feature.
     turn = [Visit(k, np.zeros(0, np.uint8), np.zeros(0)) for k in range(len(n_bins))]
-    if curves is None:
-        constant = objective.best_constant(target[~held_out])
-        tables = started(records, n_bins, constant, objective.loss.n_scores)
-    else:
-        tables = [*curves, *(np.zeros(n) for n in n_bins[len(curves) :])]
-        for k, curve in enumerate(curves):
-            records.apply(k, curve)
-    best, smallest, waited = tables, np.inf, 0
-    for n_passes in range(max_rounds):
-        visits = step.visits(n_passes) if isinstance(step, PairStep) else turn
-        tables = boost(
-            records, visits, step, n_bins, bound=objective.bound, start=tables, project=project
-        )
-        if not len(rest_target):
-            best = tables
-            continue
-        scores = np.sum([t[i] for t, i in zip(tables, rest, strict=True)], axis=0)
-        found = objective.loss.mean(scores, rest_target)
-        waited += 1
-        if found < smallest:
-            best, smallest, waited = tables, found, 0
-        if waited >= _PATIENCE:
-            break
+    best: Tables | None = None
+    if curves is not None:
+        best = [*curves, *(np.zeros(n) for n in n_bins[len(curves) :])]
+    for step in steps:
+        records = Records(train, n_bins, target[~held_out], objective.loss)
+        if best is None:
+            constant = objective.best_constant(target[~held_out])
+            best = started(records, n_bins, constant, objective.loss.n_scores)
+        else:
+            for k, curve in enumerate(best):
+                records.apply(k, curve)
+        tables, smallest, waited = best, held_out_loss(best), 0
+        for n_passes in range(max_rounds):
+            visits = step.visits(n_passes) if isinstance(step, PairStep) else turn
+            tables = boost(
+                records, visits, step, n_bins, bound=objective.bound, start=tables, project=project
+            )
+            found = held_out_loss(tables)
+            waited += 1
+            if found < smallest or not len(rest_target):
+                best, smallest, waited = tables, found, 0
+            if waited >= _PATIENCE:
+                break
+    assert best is not None
     return best

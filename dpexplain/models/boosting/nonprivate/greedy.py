@@ -8,9 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpexplain._utils.compiling import njit
-from dpexplain.models.boosting.records.binned import Records
-from dpexplain.models.boosting.released import Tables
-from dpexplain.models.boosting.structure import Visit
+from dpexplain.models.boosting.nonprivate.curve_step import newton
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -136,88 +134,20 @@ def greedy_tree_of_classes(
         bounds.insert(leaf + 1, cut)
     values = np.zeros(gradient.shape)
     for start, stop in pairwise(bounds):
-        values[start:stop] = _newton(
+        values[start:stop] = newton(
             gradient[start:stop].sum(axis=0), curvature[start:stop].sum(axis=0), min_curvature
         )
     return values
 
 
-def _newton(
-    gradient: NDArray[np.float64], curvature: NDArray[np.float64], min_curvature: float
+def greedy_values(
+    gradient: NDArray[np.float64],
+    curvature: NDArray[np.float64],
+    max_leaves: int,
+    min_curvature: float,
 ) -> NDArray[np.float64]:
-    """Return the damped Newton step for each class."""
-    enough = curvature.sum(axis=-1, keepdims=True) >= min_curvature
-    floored = np.maximum(curvature, min_curvature / curvature.shape[-1])
-    return np.where(enough, gradient / np.maximum(floored, 1e-12), 0.0)
-
-
-class GreedyStep:
-    """Boosting step of Algorithm 1, with greedy splits and Newton leaf values.
-
-    Parameters
-    ----------
-    ordered : sequence of bool
-        For each feature, whether only neighboring bins may share a leaf. Unordered categories are
-        sorted by their Newton value before the tree is grown.
-    n_special : sequence of int
-        For each feature, the number of bins at the end that form separate leaves.
-    learning_rate : float
-        Fraction of the leaf value that is added.
-    max_leaves : int
-        Maximum number of leaves of a tree, not counting special bins.
-    min_curvature : float
-        Minimum curvature per leaf; for the squared loss, this is the number of records.
-    """
-
-    def __init__(
-        self,
-        ordered: list[bool],
-        n_special: list[int],
-        *,
-        learning_rate: float,
-        max_leaves: int,
-        min_curvature: float,
-    ) -> None:
-        self._ordered = ordered
-        self._n_special = n_special
-        self._learning_rate = learning_rate
-        self._max_leaves = max_leaves
-        self._min_curvature = min_curvature
-
-    def __call__(self, visit: Visit, records: Records, tables: Tables) -> NDArray[np.float64]:
-        """Return Newton values times the learning rate, per bin."""
-        gradient, curvature = records.bin_sums(visit.feature)
-        n_values = len(gradient) - self._n_special[visit.feature]
-        if gradient.ndim == 2:
-            return self._learning_rate * self._values_of_classes(
-                gradient, curvature, n_values, ordered=self._ordered[visit.feature]
-            )
-        values = np.where(
-            curvature >= self._min_curvature, gradient / np.maximum(curvature, 1e-12), 0.0
-        )
-        order = np.arange(n_values)
-        if not self._ordered[visit.feature]:
-            order = np.argsort(values[:n_values], kind="stable")
-        values[order] = greedy_tree(
-            gradient[order], curvature[order], self._max_leaves, self._min_curvature
-        )
-        return self._learning_rate * values
-
-    def _values_of_classes(
-        self,
-        gradient: NDArray[np.float64],
-        curvature: NDArray[np.float64],
-        n_values: int,
-        *,
-        ordered: bool,
-    ) -> NDArray[np.float64]:
-        values = _newton(gradient, curvature, self._min_curvature)
-        order = np.arange(n_values)
-        if not ordered and n_values:
-            # Categories are sorted by the class whose residuals are largest.
-            loudest = int((values[:n_values] ** 2 * curvature[:n_values]).sum(axis=0).argmax())
-            order = np.argsort(values[:n_values, loudest], kind="stable")
-        values[order] = greedy_tree_of_classes(
-            gradient[order], curvature[order], self._max_leaves, self._min_curvature
-        )
-        return values
+    """Grow a best-first tree for one score or for all classes; see `greedy_tree`."""
+    if gradient.ndim == 2:
+        return greedy_tree_of_classes(gradient, curvature, max_leaves, min_curvature)
+    values: NDArray[np.float64] = greedy_tree(gradient, curvature, max_leaves, min_curvature)
+    return values

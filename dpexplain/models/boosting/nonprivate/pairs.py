@@ -111,7 +111,7 @@ def boosted_pairs(
             [*table.n_bins, *(grid.n_cells for grid in grids)],
             table.target,
             objective,
-            step,
+            [step],
             held_out=rest,
             max_rounds=max_rounds,
             curves=curves,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -17,8 +18,10 @@ from dpexplain.models.additive.model import AdditiveModel
 from dpexplain.models.additive.terms import AdditiveTerms
 from dpexplain.models.boosting.monotone import Constraints, checked_constraints, projections
 from dpexplain.models.boosting.nonprivate.bagging import fit_bag, held_out_records
-from dpexplain.models.boosting.nonprivate.greedy import GreedyStep
+from dpexplain.models.boosting.nonprivate.curve_step import CurveStep
+from dpexplain.models.boosting.nonprivate.greedy import greedy_values
 from dpexplain.models.boosting.nonprivate.pairs import BinnedTable, boosted_pairs
+from dpexplain.models.boosting.nonprivate.random_trees import random_values
 from dpexplain.models.boosting.objectives import Objective, centered_terms
 from dpexplain.models.boosting.pair_terms.plan import (
     PairPlan,
@@ -42,6 +45,10 @@ from dpexplain.tables.targets import split_target
 
 _AUTO = 3
 """Maximum number of pairs for ``pairs="auto"``, per feature."""
+
+_RANDOM_LEAF = 0.25
+"""Minimum curvature of a leaf with random splits, relative to one with greedy splits. Random splits
+do not seek out the leaves that fit noise, so their leaves may be smaller."""
 
 
 class _Reference(AdditiveModel):
@@ -149,24 +156,18 @@ class _Reference(AdditiveModel):
             np.bincount(i, minlength=n).astype(np.float64)
             for i, n in zip(index, n_bins, strict=True)
         ]
-        step = GreedyStep(
-            [b.ordered for b in bins],
-            [len(b.special) for b in bins],
-            learning_rate=self.learning_rate,
-            max_leaves=self.max_leaves,
-            min_curvature=objective.min_curvature,
-        )
+        rng = np.random.default_rng(self.random_state)
         monotone = checked_constraints(self.monotone_constraints, schema)
         project = projections(monotone, counts, [len(b.special) for b in bins])
-        rng = np.random.default_rng(self.random_state)
         held_out = [held_out_records(len(target), rng) for _ in range(self.outer_bags)]
+        steps = self._curve_steps(bins, objective.min_curvature, rng)
         bags = [
             fit_bag(
                 index,
                 n_bins,
                 target,
                 objective,
-                step,
+                steps,
                 held_out=rest,
                 max_rounds=self.max_rounds,
                 project=project,
@@ -198,6 +199,26 @@ class _Reference(AdditiveModel):
             max_rounds=self.max_rounds,
         )
         return replace(centered(bags), pairs=pairs)
+
+    def _curve_steps(
+        self, bins: Sequence[FeatureBins], min_curvature: float, rng: np.random.Generator
+    ) -> list[CurveStep]:
+        """Return the steps with random splits, and then those with greedy splits."""
+        smaller = _RANDOM_LEAF * min_curvature
+        growers = (
+            (partial(random_values, rng=rng), smaller),
+            (greedy_values, min_curvature),
+        )
+        return [
+            CurveStep(
+                partial(grow, max_leaves=self.max_leaves, min_curvature=least),
+                [b.ordered for b in bins],
+                [len(b.special) for b in bins],
+                learning_rate=self.learning_rate,
+                min_curvature=least,
+            )
+            for grow, least in growers
+        ]
 
     def _pair_plan(self, schema: Schema) -> PairPlan | None:
         """Return the plan of the pairs; None if there are none."""
