@@ -9,14 +9,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpexplain import Categorical, Classes, Numeric, Schema
+from dpexplain.models.locally_linear import _kernels_products as products
+from dpexplain.models.locally_linear._kernels_clipping import clipped_factors
 from dpexplain.models.locally_linear.arithmetic import (
     BLOCK,
     COARSE_BITS,
+    FACTOR_BITS,
     FEATURE_BITS,
+    LARGEST_FACTOR,
+    LIMB_BITS,
+    ROW_BITS,
     lattice_bits,
     projection_bits,
     to_integers,
-    weight_bits,
 )
 from dpexplain.models.locally_linear.gradients import FilterShape, GradientSums
 from dpexplain.models.locally_linear.inputs import features_of, preparation_of
@@ -27,7 +32,7 @@ pytestmark = pytest.mark.full
 
 SHAPE = FilterShape(n_classes=3, n_filters=4, inverse_temperature=0.7)
 GRID = (3, 4)
-BITS = 36
+BITS = 30
 every_projection = pytest.mark.parametrize("projection", PROJECTIONS)
 
 
@@ -155,7 +160,7 @@ def test_a_record_adds_exactly_its_own_clipped_gradient_wherever_it_stands(
 
 def test_sums_over_several_blocks_are_the_sums_of_the_blocks():
     features, labels, basis, weights = problem("none", n=BLOCK + 100)
-    sums = GradientSums(features, labels, SHAPE, basis, clip=0.5, lattice_bits=38)
+    sums = GradientSums(features, labels, SHAPE, basis, clip=0.5, lattice_bits=BITS)
     rows = np.arange(BLOCK + 100)
     parts = [sums(weights, part) for part in np.array_split(rows, 7)]
     assert np.array_equal(sums(weights, rows), np.sum(parts, axis=0))
@@ -168,6 +173,34 @@ def test_a_clipped_record_uses_up_the_clip(projection):
     for n in range(5):
         own = sums(0.1 * weights, np.array([n])).astype(float)
         assert 0.99 * 2.0**BITS < np.linalg.norm(own) <= 2.0**BITS
+
+
+@pytest.mark.parametrize("n", [1, 63, 64, 65, 130])
+def test_factors_are_bounded_one_by_one_and_truncated(n):
+    """If one factor exceeds the bound, all factors of its record shrink by the same ratio."""
+    rng = np.random.default_rng(n)
+    scores, label = rng.integers(-1000, 1000, (12, n)), rng.integers(0, 3, n).astype(np.int32)
+    squares = rng.random((4, n))
+    found = {}
+    for largest in (np.inf, 50.0):
+        whole, real = np.zeros((12, n), dtype=np.int64), np.zeros((12, n))
+        for factors in (whole, real):
+            step = (1.0, 1e-3, largest, np.float32(0.7), 3, factors)
+            clipped_factors(scores, 1e-3, label, squares, *step)
+        assert np.array_equal(whole, np.trunc(real))
+        found[largest] = real
+    free, bounded = found[np.inf], found[50.0]
+    shrunk = np.minimum(1.0, 50.0 / np.abs(free).max(axis=0))
+    assert (shrunk < 1).any()
+    np.testing.assert_allclose(bounded, free * shrunk, rtol=1e-12)
+    # In another place of another block, a record has the same factors, to the last bit.
+    order = rng.permutation(n)
+    moved = np.zeros((12, n))
+    clipped_factors(
+        scores[:, order], 1e-3, label[order], squares[:, order], 1.0, 1e-3, 50.0,
+        np.float32(0.7), 3, moved,
+    )  # fmt: skip
+    assert np.array_equal(moved, bounded[:, order])
 
 
 def test_weights_that_are_not_finite_numbers_of_a_score_add_nothing_and_no_nan():
@@ -202,8 +235,13 @@ def test_features_of_a_record_do_not_depend_on_its_neighbors(projection, image):
 
 def test_the_budget_of_bits_is_kept_for_every_size():
     for n in (1, 2, 49, 121, 785, 4096, 100_000):
-        assert n * 2 ** (FEATURE_BITS + 1 + weight_bits(n)) <= 2**53
         assert n * 2**20 * 2 ** projection_bits(n) <= 2**53
+        # Weights keep at least ten bits next to features, and limbs fit next to both operands.
+        assert products.largest_factor(n, 2 ** (FEATURE_BITS + 1)) >= 2**10
+        assert products.largest_factor(n, 2 ** (LIMB_BITS - 1)) >= 2**ROW_BITS
+    assert products.largest_factor(10**6, 2 ** (FEATURE_BITS + 1)) >= 2 ** (FACTOR_BITS - 1)
+    limbs = products.limbs(np.array([[[LARGEST_FACTOR, -LARGEST_FACTOR]]]), FACTOR_BITS, 2)
+    assert np.abs(limbs.astype(int)).max() <= 2 ** (FACTOR_BITS - 1)
     for multiplier in (0.3, 1.0, 11.6, 330.0, 5e5):
         assert multiplier * 2 ** lattice_bits(multiplier) <= 2**43
         assert BLOCK * 2 ** lattice_bits(multiplier) <= 2**53
@@ -211,5 +249,3 @@ def test_the_budget_of_bits_is_kept_for_every_size():
     assert list(integers * unit) == [-3.0, 0.1875, 3.0]
     with pytest.raises(ValueError, match="no precision"):
         lattice_bits(1e9)
-    with pytest.raises(ValueError, match="exceed the limit"):
-        weight_bits(2**28)

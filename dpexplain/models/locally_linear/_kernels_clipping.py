@@ -17,92 +17,108 @@ _F = np.float32
 _ZERO, _ONE = _F(0.0), _F(1.0)
 
 
+_BLOCK = 64
+"""Number of records that are processed together, each in a lane of its own."""
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
 def clipped_factors(  # type: ignore[no-untyped-def]
-    scores, score_unit, label, squared_norm, limit, step, beta, n_classes, n_filters, whole
+    scores, score_unit, label, squared_norm, limit, step, largest, beta, n_classes, factors
 ):
-    """Convert filter scores to clipped gradient factors, in place.
+    """Convert filter scores to clipped gradient factors.
 
     The gradient of record n with respect to filter m of class k is ``c_km z_n`` with the factor
     ``c_km = (p - y)_k s_km (1 + beta (g_km - f_k))``. Here z_n are the features of the record, p
     the class probabilities, y the one-hot label, g_km the filter scores, s_km their softmax weights
     and f_k the class scores. The squared norm of all gradients of the record together is
     ``sum c_km**2 |z_n|**2``; each filter index m may have its own features. If the norm exceeds the
-    limit, the factors are scaled down. They are divided by the step and truncated toward zero, so
-    rounding never increases the norm.
+    limit, the factors are scaled down, and again if one exceeds `largest`. They are divided by the
+    step and, in an array of integers, truncated toward zero, so rounding never increases the norm.
 
     Parameters
     ----------
-    scores : ndarray of shape (n, n_classes * n_filters), dtype float64
-        Exact scores in units of `score_unit`; replaced by factors, as integer numbers of steps.
+    scores : ndarray of shape (at least n_classes * n_filters, at least n), dtype int64 or float64
+        Scores in units of `score_unit`, one column for each record.
     score_unit : float64
         Value of one step of a score.
     label : ndarray of shape (n,), dtype int32
         Class index of each record.
-    squared_norm : ndarray of shape (n, 1) or (n, n_filters), dtype float64
+    squared_norm : ndarray of shape (1, n) or (n_filters, n), dtype float64
         Squared norm of each record's features, as used by the filters, in squared feature steps.
     limit : float64
         Bound on the norm of a record's gradients, in feature steps; infinite if nothing is clipped.
     step : float64
         Value of one step of a factor.
+    largest : float64
+        Largest absolute value of a factor in steps; infinite if there is no bound.
     beta : float32
         Inverse temperature of the softmax over the filters of a class.
-    n_classes, n_filters : int
-    whole : bool
-        Whether factors are truncated to integer steps; False keeps the fractions, for non-private
-        training.
+    n_classes : int
+    factors : ndarray of shape (n_classes * n_filters, n), dtype int64 or float64
+        Output array, filled with factors as numbers of steps.
     """
-    f = np.empty(n_classes, np.float32)
-    p = np.empty(n_classes, np.float32)
-    g = np.empty(n_filters, np.float32)
-    e = np.empty(n_filters, np.float32)
-    gate = np.empty((n_classes, n_filters), np.float32)
-    slope = np.empty((n_classes, n_filters), np.float32)
-    for n in range(scores.shape[0]):
-        row = scores[n]
+    n_rows, n_records = factors.shape
+    n_filters = n_rows // n_classes
+    g, e = np.empty((n_rows, _BLOCK), np.float32), np.empty((n_rows, _BLOCK), np.float32)
+    f, p = np.empty((n_classes, _BLOCK), np.float32), np.empty((n_classes, _BLOCK), np.float32)
+    top, total = np.empty(_BLOCK, np.float32), np.empty(_BLOCK, np.float32)
+    square, factor = np.empty(_BLOCK, np.float64), np.empty(_BLOCK, np.float64)
+    shared = squared_norm.shape[0] == 1
+    for start in range(0, n_records, _BLOCK):
+        n = min(_BLOCK, n_records - start)
         for k in range(n_classes):
-            start = k * n_filters
-            for m in range(n_filters):
-                g[m] = _F(row[start + m] * score_unit)
-            top = g[0]
-            for m in range(1, n_filters):
-                top = g[m] if g[m] > top else top
-            for m in range(n_filters):
-                e[m] = _exp32(beta * (g[m] - top))
-            total = _ZERO
-            for m in range(n_filters):
-                total += e[m]
-            score = _ZERO
-            for m in range(n_filters):
-                e[m] = e[m] / total
-            for m in range(n_filters):
-                score += e[m] * g[m]
-            f[k] = score
-            for m in range(n_filters):
-                gate[k, m] = e[m]
-                slope[k, m] = _ONE + beta * (g[m] - score)
-        top = f[0]
+            score = f[k]
+            for i in range(n):
+                top[i], total[i], score[i] = -np.inf, _ZERO, _ZERO
+            for j in range(k * n_filters, (k + 1) * n_filters):
+                own, found = scores[j, start : start + n], g[j]
+                for i in range(n):
+                    found[i] = _F(own[i] * score_unit)
+                    top[i] = found[i] if found[i] > top[i] else top[i]
+            for j in range(k * n_filters, (k + 1) * n_filters):
+                found, weight = g[j], e[j]
+                for i in range(n):
+                    weight[i] = _exp32(beta * (found[i] - top[i]))
+                    total[i] += weight[i]
+            for j in range(k * n_filters, (k + 1) * n_filters):
+                found, weight = g[j], e[j]
+                for i in range(n):
+                    weight[i] = weight[i] / total[i]
+                    score[i] += weight[i] * found[i]
+        for i in range(n):
+            top[i], total[i], square[i], factor[i] = f[0, i], _ZERO, 0.0, 0.0
         for k in range(1, n_classes):
-            top = f[k] if f[k] > top else top
+            for i in range(n):
+                top[i] = f[k, i] if f[k, i] > top[i] else top[i]
         for k in range(n_classes):
-            p[k] = _exp32(f[k] - top)
-        total = _ZERO
+            for i in range(n):
+                p[k, i] = _exp32(f[k, i] - top[i])
+                total[i] += p[k, i]
         for k in range(n_classes):
-            total += p[k]
-        square = 0.0
-        shared = squared_norm.shape[1] == 1
-        for k in range(n_classes):
-            r = p[k] / total - (_ONE if label[n] == k else _ZERO)
+            score, residual = f[k], p[k]
+            for i in range(n):
+                is_own = _ONE if label[start + i] == k else _ZERO
+                residual[i] = residual[i] / total[i] - is_own
             for m in range(n_filters):
-                c = np.float64(r * gate[k, m] * slope[k, m])
-                row[k * n_filters + m] = c
-                square += c * c * squared_norm[n, 0 if shared else m]
-        norm = np.sqrt(square)
-        factor = limit / norm / step if norm > limit else 1.0 / step
-        usable = norm < np.inf  # otherwise, add 0: NaN is not an integer
-        for j in range(n_classes * n_filters):
-            scaled = row[j] * factor if usable else 0.0
-            row[j] = np.trunc(scaled) if whole else scaled
+                found, weight = g[k * n_filters + m], e[k * n_filters + m]
+                seen = squared_norm[0 if shared else m, start : start + n]
+                for i in range(n):
+                    c = residual[i] * weight[i] * (_ONE + beta * (found[i] - score[i]))
+                    weight[i] = c
+                    wide = np.float64(c)
+                    square[i] += wide * wide * seen[i]
+                    factor[i] = abs(wide) if abs(wide) > factor[i] else factor[i]
+        for i in range(n):
+            norm, highest = np.sqrt(square[i]), factor[i]
+            scale = limit / norm / step if norm > limit else 1.0 / step
+            if highest * scale > largest:
+                scale = largest / highest
+            factor[i] = scale if norm < np.inf else 0.0
+        for j in range(n_rows):
+            found, weight = factors[j, start : start + n], e[j]
+            for i in range(n):
+                # If the norm is no number, add 0: neither NaN nor infinity is an integer.
+                found[i] = np.float64(weight[i]) * factor[i] if factor[i] > 0.0 else 0.0
 
 
 @njit(cache=True, nogil=True)

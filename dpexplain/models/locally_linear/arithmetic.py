@@ -1,12 +1,11 @@
-"""Exact integer matrix products in float64.
+"""Bits of the integers in which sums over records are exact.
 
 A floating-point product over a batch rounds the terms of one record differently when another record
-is removed, so the sensitivity of the product exceeds the clip. Here every operand is an integer
-held in float64, small enough that no partial sum exceeds 2**53. Products and sums are then exact:
-in any order, on any number of threads, with or without fused multiply-add. Only elementwise
-arithmetic on a record's own numbers remains in floating point.
+is removed, so the sensitivity of the product exceeds the clip. Here every operand is an integer,
+small enough that no sum overflows. Products and sums are then exact, in any order and on any number
+of threads. Only elementwise arithmetic on a record's own numbers remains in floating point.
 
-Bits are allotted as follows, with P features per record (including the constant):
+Training multiplies 16-bit integers (`_kernels_products`). Bits are allotted as follows:
 
 ================================  =============================================================
 operand                           at most
@@ -15,16 +14,18 @@ features of a record              ``2**FEATURE_BITS`` each; ``2**COARSE_BITS`` i
                                   index has a separate projection. After the mean record is
                                   subtracted, ``2**(FEATURE_BITS + 1)``; separate projections
                                   leave no bits for this
-weights (public)                  ``2**weight_bits(P)`` each, so that
-                                  ``P * 2**(FEATURE_BITS + 1 + weight_bits(P)) <= 2**53``
-factors of a record               bounded so that ``|factors| * |features| <= 2**lattice_bits``.
-                                  This is the clip: one record adds at most ``2**lattice_bits``
-                                  to any value of a sum
-sum over a block of records       ``BLOCK * 2**lattice_bits <= 2**12 * 2**38 <= 2**53``
-sum over all blocks               an int64: exact for fewer than ``2**25`` records
-separate projections              applied to these sums in limbs of ``limb_bits(D)`` bits; rows
-                                  are integers up to ``2**ROW_BITS``
+weights (public)                  as many bits as the products with these features leave
+factors of a record               ``LARGEST_FACTOR`` each, in two limbs of `FACTOR_BITS` bits,
+                                  and bounded so that ``|factors| * |features| <=
+                                  2**lattice_bits``. This is the clip: one record adds at most
+                                  ``2**lattice_bits`` to any value of a sum
+sum over all records              an int64: exact for fewer than ``2**32`` records
+separate projections              applied to these sums in limbs of `LIMB_BITS` bits; rows are
+                                  integers up to ``2**ROW_BITS``
 ================================  =============================================================
+
+Before training, records are projected and centered with integers held in float64, whose sums stay
+below ``2**EXACT_BITS``.
 """
 
 from __future__ import annotations
@@ -39,16 +40,25 @@ Floats = NDArray[np.float64]
 EXACT_BITS = 53
 """Integers up to ``2**53`` are exact in float64."""
 
-FEATURE_BITS = 18
-"""Features of a record are integers up to ``2**18``; float32 holds them exactly."""
+FEATURE_BITS = 13
+"""Features of a record are integers up to ``2**13``."""
 
 COARSE_BITS = 12
 """Number of bits of the features if every filter index has a separate projection. They are fewer,
 because the rows of the projections also need bits."""
 
-ROW_BITS = 8
+ROW_BITS = 5
 """Number of bits of the rows of a separate projection. The rows are random numbers, so rounding
 them loses nothing."""
+
+FACTOR_BITS = 11
+"""Number of bits of each of the two limbs of a factor, including its sign."""
+
+LARGEST_FACTOR = 2 ** (2 * FACTOR_BITS - 1) - 2 ** (FACTOR_BITS - 1)
+"""Largest absolute value of a factor: its limbs are at most ``2**(FACTOR_BITS - 1)``."""
+
+LIMB_BITS = 15
+"""Number of bits of each limb of a sum that is multiplied by rows, including its sign."""
 
 INPUT_BITS = 20
 """When inputs are multiplied by the rows of a projection, both are integers up to ``2**20``."""
@@ -60,37 +70,10 @@ CLIP_MARGIN = 1.0 - 2.0**-30
 """Factor by which stated clips are multiplied; the margin exceeds all rounding errors in a record's
 factors."""
 
-_WIDEST_LATTICE, _NARROWEST_LATTICE = 38, 24
+_WIDEST_LATTICE, _NARROWEST_LATTICE = 30, 24
 _NOISE_BITS = 43  # rounded normals have enough bits up to 2**44
 
 assert BLOCK * 2**_WIDEST_LATTICE <= 2**EXACT_BITS
-assert np.finfo(np.float32).nmant >= FEATURE_BITS + 1
-
-
-def weight_bits(n_features: int) -> int:
-    """Return the number of bits of each weight of a filter.
-
-    With this number of bits, the products of weights and features are exact.
-
-    Parameters
-    ----------
-    n_features : int
-        Number of features of a record, including the constant.
-
-    Returns
-    -------
-    int
-        Number of bits, from 8 to 24.
-
-    Raises
-    ------
-    ValueError
-        If there are too many features for exact products.
-    """
-    bits = EXACT_BITS - (FEATURE_BITS + 1) - math.ceil(math.log2(max(n_features, 1)))
-    if bits < 8:
-        raise ValueError(f"{n_features} inputs exceed the limit; use a projection.")
-    return min(bits, 24)
 
 
 def projection_bits(n_inputs: int) -> int:
@@ -108,24 +91,6 @@ def projection_bits(n_inputs: int) -> int:
     int
     """
     return min(INPUT_BITS, EXACT_BITS - INPUT_BITS - math.ceil(math.log2(max(n_inputs, 1))))
-
-
-def limb_bits(n_inputs: int) -> int:
-    """Return the number of bits of each limb of a sum.
-
-    A sum is split into limbs (groups of bits), and each limb is multiplied by projection rows
-    separately. With this number of bits, these products are exact.
-
-    Parameters
-    ----------
-    n_inputs : int
-        Length of a row.
-
-    Returns
-    -------
-    int
-    """
-    return EXACT_BITS - ROW_BITS - math.ceil(math.log2(max(n_inputs, 1)))
 
 
 def lattice_bits(noise_multiplier: float) -> int:

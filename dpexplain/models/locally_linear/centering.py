@@ -161,7 +161,7 @@ def subtract_mean(
             sums = record_sums(features, rows, steps, plan.lattice_bits)
             noisy += mechanism.release(sums).astype(np.float64)
     mean = mean_record(noisy, n_steps, phase.sigma_int, steps, plan.lattice_bits)
-    features.integers[:, :-1] -= mean.astype(np.float32)
+    features.integers[:, :-1] -= mean.astype(np.int16)
     of_one = _count_step(plan.lattice_bits)
     noise = phase.sigma_int * math.sqrt(n_steps)
     return np.asarray(mean * features.unit), float(noisy[-1] / of_one), noise / of_one

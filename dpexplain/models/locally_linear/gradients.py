@@ -2,7 +2,8 @@
 
 The gradient of record n with respect to filter m of class k is ``c_nkm z_n``, a factor times the
 features of the record. So the sum of clipped gradients over a sample is one matrix product, and no
-array of shape (sample size, number of parameters) is formed.
+array of shape (sample size, number of parameters) is formed. Private training multiplies integers
+of 16 bits; training without a clip needs no exact sums and multiplies floats.
 """
 
 from __future__ import annotations
@@ -13,13 +14,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpexplain.models.locally_linear._kernels_clipping import clipped_factors, squared_norms
+from dpexplain.models.locally_linear._kernels_clipping import (
+    clipped_factors,
+    squared_norms,
+)
 from dpexplain.models.locally_linear.arithmetic import (
     BLOCK,
     CLIP_MARGIN,
-    limb_bits,
-    to_integers,
-    weight_bits,
+    COARSE_BITS,
+    FACTOR_BITS,
+    FEATURE_BITS,
+    LARGEST_FACTOR,
+    LIMB_BITS,
+    ROW_BITS,
 )
 from dpexplain.models.locally_linear.inputs import Features
 from dpexplain.models.locally_linear.projections import Basis
@@ -55,6 +62,48 @@ class FilterShape:
         return self.n_classes * self.n_filters
 
 
+class ExactProjection:
+    """Integer products with the separate rows of each filter index.
+
+    Parameters
+    ----------
+    basis : Basis
+    """
+
+    def __init__(self, basis: Basis) -> None:
+        from dpexplain.models.locally_linear import _kernels_products as products  # loads numba
+
+        assert basis.integers is not None
+        self._unit, self._shape = basis.unit, basis.integers.shape
+        self._rows = products.padded(basis.integers, products.N_COLUMNS, np.int8)
+        columns = basis.integers.transpose(0, 2, 1)
+        self._columns = products.padded(columns, products.N_COLUMNS, np.int8)
+
+    def to_inputs(self, weights: Floats) -> Floats:
+        """Multiply public weights by the rows; shape (n_filters, n_classes, n_basis)."""
+        from dpexplain.models.locally_linear import _kernels_products as products
+
+        _, n_basis, n_inputs = self._shape
+        largest = products.largest_factor(n_basis, 2**ROW_BITS)
+        left, unit = products.rounded(weights, largest, products.N_ROWS)
+        found = products.zeros(len(weights), weights.shape[1], n_inputs)
+        products.add_products(left, self._columns, 0, found)
+        return np.asarray(found[:, : weights.shape[1], :n_inputs] * (unit * self._unit))
+
+    def of_sums(self, sums: Sums, largest: int) -> Sums:
+        """Multiply sums by the rows, exactly; shape (n_filters, n_classes, n_inputs).
+
+        No sum exceeds `largest` in absolute value.
+        """
+        from dpexplain.models.locally_linear import _kernels_products as products
+
+        n_limbs = -(-(largest.bit_length() + 1) // LIMB_BITS)
+        found = products.zeros(len(sums), sums.shape[1], self._shape[1])
+        left = products.limbs(sums, LIMB_BITS, n_limbs)
+        products.add_products(left, self._rows, LIMB_BITS, found)
+        return found[:, : sums.shape[1], : self._shape[1]]
+
+
 class GradientSums:
     """Sums of clipped gradients over samples, in integer lattice steps.
 
@@ -84,16 +133,18 @@ class GradientSums:
     ) -> None:
         self._features, self._labels, self._shape, self._basis = features, labels, shape, basis
         self._private = clip is not None
-        self._bits = weight_bits(features.integers.shape[1])
+        per_filter = basis.per_filter and self._private
         # A gradient is a factor times the features that a filter uses; so is a gradient's step.
-        seen_unit = features.unit * (basis.unit if basis.per_filter and self._private else 1.0)
+        seen_unit = features.unit * (basis.unit if per_filter else 1.0)
         self.unit = 1.0 if clip is None else clip / 2.0**lattice_bits
         self._step = self.unit / seen_unit if self._private else 1.0 / features.unit
         self._limit = np.inf if clip is None else CLIP_MARGIN * clip / seen_unit
+        self._largest = float(LARGEST_FACTOR) if self._private else np.inf
         self._constant = float(features.integers[0, -1]) if len(features) else 1.0
-        if basis.per_filter and self._private:
-            self._constant = float(np.rint(self._constant / basis.unit))
+        self._seen_constant = round(self._constant / (basis.unit if per_filter else 1.0))
         self._squared_norms = self._norms() if self._private else np.ones((len(features), 1))
+        self._projection = ExactProjection(basis) if per_filter else None
+        self._rows: Any = None if self._private else basis.rows
 
     def __call__(self, weights: Floats, rows: Sample) -> Sums:
         """Return the sum of the clipped gradients over one sample.
@@ -110,28 +161,57 @@ class GradientSums:
         ndarray of shape (n_classes * n_filters, n_basis + 1)
             Exact sums in lattice steps, as int64; if nothing is clipped, float64 gradients.
         """
-        whole, unit = to_integers(self._for_inputs(weights), self._bits)
-        kind: Any = np.int64 if self._private else np.float64
-        sums, of_factors = np.zeros(whole.shape, dtype=kind), np.zeros(len(whole), dtype=kind)
+        seen = self._for_inputs(weights)
+        sums = self._exact(seen, rows) if self._private else self._rounded(seen, rows)
+        return self._of_weights(sums, len(rows)) if self._basis.per_filter else sums
+
+    def _exact(self, weights: Floats, rows: Sample) -> Sums:
+        """Sum over a sample in integers."""
+        from dpexplain.models.locally_linear import _kernels_products as products  # loads numba
+
+        n_rows, n_features = weights.shape
+        bits = COARSE_BITS if self._basis.per_filter else FEATURE_BITS + 1
+        largest = products.largest_factor(n_features, 2**bits)
+        left, unit = products.rounded(weights[None], largest, products.N_ROWS)
+        sums = products.zeros(1, n_rows, n_features)
+        for start in range(0, len(rows), products.CHUNK):
+            block = rows[start : start + products.CHUNK]
+            z = self._features.integers[block][None]
+            right = products.padded(z, products.N_COLUMNS)
+            scores = products.zeros(1, n_rows, len(block))
+            products.add_products(left, right, 0, scores)
+            factors = np.empty((1, n_rows, len(block)), dtype=np.int64)
+            self._clip(scores[0], unit, block, factors[0])
+            limbs = products.limbs(factors, FACTOR_BITS, 2)
+            others = products.padded(z.transpose(0, 2, 1), products.N_COLUMNS)
+            products.add_products(limbs, others, FACTOR_BITS, sums)
+        return sums[0, :n_rows, :n_features]
+
+    def _rounded(self, weights: Floats, rows: Sample) -> Sums:
+        """Sum over a sample in floats, for training without a clip."""
+        sums = np.zeros(weights.shape)
         for start in range(0, len(rows), BLOCK):
             block = rows[start : start + BLOCK]
             z = self._features.integers[block].astype(np.float64)
-            factors = z @ whole.T
-            clipped_factors(
-                factors,
-                unit * self._features.unit,
-                self._labels[block],
-                self._squared_norms[block],
-                self._limit,
-                self._step,
-                np.float32(self._shape.inverse_temperature),
-                self._shape.n_classes,
-                self._shape.n_filters,
-                self._private,
-            )
-            sums += (factors.T @ z).astype(kind)
-            of_factors += factors.sum(axis=0).astype(kind)
-        return self._of_weights(sums, of_factors)
+            factors = np.empty((len(weights), len(block)))
+            self._clip(weights @ z.T, 1.0, block, factors)
+            sums += factors @ z
+        return sums
+
+    def _clip(self, scores: Sums, unit: float, block: Sample, factors: Sums) -> None:
+        """Convert the scores of a block of records to factors."""
+        clipped_factors(
+            scores,
+            unit * self._features.unit,
+            self._labels[block],
+            np.ascontiguousarray(self._squared_norms[block].T),
+            self._limit,
+            self._step,
+            self._largest,
+            np.float32(self._shape.inverse_temperature),
+            self._shape.n_classes,
+            factors,
+        )
 
     def _norms(self) -> Floats:
         """Return the squared feature norm of each record for each filter index."""
@@ -147,54 +227,45 @@ class GradientSums:
         for start in range(0, len(whole), _ROWS_PROJECTED):
             z = whole[start : start + _ROWS_PROJECTED, :-1].astype(np.float64)
             part = found[start : start + _ROWS_PROJECTED]
-            squared_norms(z @ flat, len(rows), self._constant**2, part)
+            squared_norms(z @ flat, len(rows), float(self._seen_constant) ** 2, part)
         return found
 
     def _for_inputs(self, weights: Floats) -> Floats:
         """Convert the filter weights to weights on the stored features."""
         if not self._basis.per_filter:
             return weights
-        rows = self._basis.rows
-        assert rows is not None
-        parts = weights[:, :-1].reshape(self._shape.n_classes, self._shape.n_filters, -1)
-        filters = np.empty((*parts.shape[:2], self._basis.n_inputs))
-        for m in range(self._shape.n_filters):
-            filters[:, m] = parts[:, m] @ rows[m]
-        return np.column_stack([filters.reshape(len(weights), -1), weights[:, -1]])
+        parts = np.ascontiguousarray(self._by_filter(weights))
+        found = np.empty((len(weights), self._basis.n_inputs + 1))
+        filters = self._by_filter(found)
+        if self._projection is not None:
+            filters[:] = self._projection.to_inputs(parts)
+        else:
+            filters[:] = parts @ self._rows
+        found[:, -1] = weights[:, -1]
+        return found
 
-    def _of_weights(self, sums: Sums, of_factors: Sums) -> Sums:
+    def _of_weights(self, sums: Sums, n: int) -> Sums:
         """Return the gradient sums with respect to the filter weights.
 
         `sums` are gradients with respect to the weights that `_for_inputs` returns.
         """
-        if not self._basis.per_filter:
-            return sums
-        assert self._basis.integers is not None
-        rows = self._basis.integers if self._private else self._basis.integers * self._basis.unit
-        shape = (self._shape.n_classes, self._shape.n_filters)
+        parts = self._by_filter(sums)
         found = np.empty((len(sums), self._basis.n_basis + 1), dtype=sums.dtype)
-        by_filter = sums[:, :-1].reshape(*shape, -1)
-        projected = found[:, :-1].reshape(*shape, -1)
-        for m in range(self._shape.n_filters):
-            projected[:, m] = _product(by_filter[:, m], rows[m].T)
-        found[:, :-1] = projected.reshape(len(sums), -1)
-        found[:, -1] = of_factors * int(self._constant) if self._private else sums[:, -1]
+        projected = self._by_filter(found)
+        if self._projection is not None:
+            largest = max(n, 1) * LARGEST_FACTOR * 2**COARSE_BITS
+            projected[:] = self._projection.of_sums(parts, largest)
+            # Exact: each of the last sums is a sum of factors times the constant.
+            found[:, -1] = sums[:, -1] // int(self._constant) * self._seen_constant
+        else:
+            projected[:] = parts @ self._rows.transpose(0, 2, 1)
+            found[:, -1] = sums[:, -1]
         return found
+
+    def _by_filter(self, values: Sums) -> Sums:
+        """View weights, without biases, as one matrix per filter index."""
+        n_classes, n_filters = self._shape.n_classes, self._shape.n_filters
+        return values.reshape(n_classes, n_filters, -1)[..., :-1].transpose(1, 0, 2)
 
     def __repr__(self) -> str:
         return "<GradientSums>"
-
-
-def _product(sums: Sums, rows: Floats) -> Sums:
-    """Multiply sums by rows.
-
-    Integer sums are split into limbs and multiplied in float64, so that the products are exact.
-    """
-    if sums.dtype != np.int64:
-        return np.asarray(sums @ rows)
-    bits = limb_bits(len(rows))
-    low = sums & ((1 << bits) - 1)
-    high = sums >> bits
-    return (low.astype(np.float64) @ rows).astype(np.int64) + (
-        (high.astype(np.float64) @ rows).astype(np.int64) << bits
-    )

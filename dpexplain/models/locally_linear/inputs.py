@@ -101,14 +101,14 @@ class Features:
 
     Attributes
     ----------
-    integers : ndarray of shape (n_samples, n_basis + 1), dtype float32
+    integers : ndarray of shape (n_samples, n_basis + 1), dtype int16
         Features in integer steps; the last column is constant, about 1. If every filter index has
         its own projection, the columns are the inputs instead of their projections.
     unit : float
         Value of one step.
     """
 
-    integers: NDArray[np.float32]
+    integers: NDArray[np.int16]
     unit: float
 
     def __len__(self) -> int:
@@ -135,7 +135,7 @@ def features_of(X: Any, schema: Schema, preparation: InputPreparation, basis: Ba
     """
     bound, bits = feature_bound(preparation, basis), feature_bits(basis)
     n_features = basis.n_inputs if basis.per_filter else basis.n_basis
-    features = np.empty((len(X), n_features + 1), dtype=np.float32)
+    features = np.empty((len(X), n_features + 1), dtype=np.int16)
     features[:, -1] = constant_steps(preparation, basis)
     for start in range(0, len(X), _ROWS):
         stop = min(start + _ROWS, len(X))

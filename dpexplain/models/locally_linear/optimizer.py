@@ -7,6 +7,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from dpexplain.models.locally_linear._kernels_adam import adam_step
+
 Floats = NDArray[np.float64]
 
 _TINY = 1e-30
@@ -57,8 +59,7 @@ class Adam:
         self._noise_std = noise_std
         self._momentum, self._decay = momentum, decay
         self._reset_every = reset_every
-        self._first, self._second = np.zeros(shape), np.zeros(shape)
-        self._carried, self._pending = np.zeros(shape), np.zeros(shape)
+        self._shape, self._state = shape, np.zeros((4, math.prod(shape)))
         self._reach = 0.0
         self._t = 0
 
@@ -81,24 +82,25 @@ class Adam:
             self._start_anew()
         self._t += 1
         b1, b2 = self._momentum, self._decay
-        self._first += (1.0 - b1) * (gradient - self._first)
-        self._second += (1.0 - b2) * (gradient * gradient - self._second)
-        second = self._second / (1.0 - b2**self._t)
-        least = max(self._noise_std**2, _TINY)
-        gain = rate / (1.0 - b1**self._t) / np.sqrt(np.maximum(second, least))
         if self._noise_std:
-            self._carry(gain)
-        return gain * self._first
-
-    def _carry(self, gain: Floats) -> None:
-        b1 = self._momentum
-        self._reach = b1 * b1 * self._reach + 1.0
-        self._carried += gain * (2.0 * b1 * self._pending + gain * self._reach)
-        self._pending *= b1
-        self._pending += gain * self._reach
+            self._reach = b1 * b1 * self._reach + 1.0
+        step = np.empty(self._state.shape[1])
+        adam_step(
+            np.ascontiguousarray(gradient, dtype=np.float64).ravel(),
+            rate / (1.0 - b1**self._t),
+            1.0 - b2**self._t,
+            max(self._noise_std**2, _TINY),
+            b1,
+            b2,
+            self._reach,
+            self._state,
+            step,
+        )
+        return step.reshape(self._shape)
 
     def _start_anew(self) -> None:
-        for moments in (self._first, self._second, self._pending):
+        first, second, _, pending = self._state
+        for moments in (first, second, pending):
             moments[:] = 0.0
         self._reach, self._t = 0.0, 0
 
@@ -111,7 +113,8 @@ class Adam:
         ndarray
             Variances, with the same shape as the weights.
         """
-        return np.asarray((self._noise_std * (1.0 - self._momentum)) ** 2 * self._carried)
+        carried = self._state[2].reshape(self._shape)
+        return np.asarray((self._noise_std * (1.0 - self._momentum)) ** 2 * carried)
 
 
 def linear_rates(peak: float, n_steps: int) -> Floats:
