@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from itertools import pairwise
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,29 @@ from dpexplain.mechanisms.noise_source import NoiseSource
 from dpexplain.mechanisms.phases import AnyPhase, ChoicePhase
 from dpexplain.mechanisms.plan import Allowance
 
-__all__ = ["Mechanism"]
+__all__ = ["Mechanism", "QueriesInTurn"]
+
+_IN_ONE_CALL = 128
+"""Number of queries computed in one call, so that Ctrl-C does not wait for all of them."""
+
+
+class QueriesInTurn(Protocol):
+    """Interface for exact sums that are computed one after another, each from earlier answers.
+
+    Attributes
+    ----------
+    start : ndarray of shape (n_queries + 1,), dtype int64
+        Index of the first value of each query, and the number of values.
+    """
+
+    start: NDArray[np.int64]
+
+    def add(self, first: int, last: int, answers: NDArray[np.int64]) -> None:
+        """Add the exact sums of some queries to `answers`, which contains all answers before them.
+
+        The other entries contain the noise of later answers, which must not be read.
+        """
+        ...
 
 
 class Mechanism:
@@ -123,31 +146,71 @@ class Mechanism:
         ValueError
             If `query` is not a one-dimensional int64 array.
         """
-        if self._phase is None:
-            raise RuntimeError("no phase was begun; call begin(Phase(...)) before release().")
         if not isinstance(query, np.ndarray) or query.dtype != np.int64 or query.ndim != 1:
             raise ValueError(
                 "a query must be a one-dimensional int64 array of lattice steps; "
                 "floating-point sums cannot be released."
             )
+        noise = self._next_noise(len(query))
+        noisy = query + noise
+        noise[:] = 0
+        return noisy
+
+    def release_in_turn(self, queries: QueriesInTurn) -> NDArray[np.int64]:
+        """Add the next noise draws to exact sums, each of which depends on the answers before it.
+
+        The answers, the noise and the cost are those of one call to `release` for each query.
+
+        Parameters
+        ----------
+        queries : QueriesInTurn
+            Queries that are computed one after another.
+
+        Returns
+        -------
+        ndarray of shape (n,), dtype int64
+            The noisy sums of all queries, which may be published.
+
+        Raises
+        ------
+        RuntimeError
+            As in `release`.
+        """
+        start = queries.start.tolist()
+        answers = np.zeros(start[-1], dtype=np.int64)
+        if getattr(self.release, "__func__", None) is not _RELEASE:
+            # An audit or an attack watches or replaces each release.
+            for k, (first, last) in enumerate(pairwise(start)):
+                queries.add(k, k + 1, answers)
+                answers[first:last] = self.release(answers[first:last].copy())
+            return answers
+        noise = self._next_noise(len(answers), n_releases=len(start) - 1)
+        answers += noise
+        noise[:] = 0
+        for k in range(0, len(start) - 1, _IN_ONE_CALL):
+            queries.add(k, min(k + _IN_ONE_CALL, len(start) - 1), answers)
+        return answers
+
+    def _next_noise(self, n_values: int, n_releases: int = 1) -> NDArray[np.int64]:
+        """Return the next draws, to be set to zero after use, and deduct the releases."""
+        if self._phase is None:
+            raise RuntimeError("no phase was begun; call begin(Phase(...)) before release().")
         if self._process != os.getpid():
             raise RuntimeError(
                 f"phase {self._phase.label!r} was begun in another process, which holds the same "
                 "noise; begin the phase in the releasing process."
             )
-        end = self._used + len(query)
+        end = self._used + n_values
         if end > len(self._noise):
             raise RuntimeError(
                 f"phase {self._phase.label!r} has {len(self._noise) - self._used} draws left but "
-                f"{len(query)} are requested; set the right n_values in Phase(...)."
+                f"{n_values} are requested; set the right n_values in Phase(...)."
             )
         if self._allowance is not None:
-            self._allowance.spend(self._phase)
+            self._allowance.spend(self._phase, n_releases)
         noise = self._noise[self._used : end]
-        noisy = query + noise
-        noise[:] = 0
         self._used = end
-        return noisy
+        return noise
 
     def choose(self, utilities: NDArray[np.int64]) -> NDArray[np.int64]:
         """Choose one candidate per group; see `dpexplain.mechanisms.exponential`.
@@ -249,3 +312,6 @@ class Mechanism:
             return f"Mechanism({self._source!r})"
         left = len(self._noise) - self._used
         return f"Mechanism({self._source!r}, phase={self._phase.label!r}, {left} left)"
+
+
+_RELEASE = Mechanism.release

@@ -113,34 +113,36 @@ class Allowance:
         RuntimeError
             If no remaining charged event covers a release of the phase.
         """
-        self._paid(phase, spend=False)
+        self._paid(phase, 1, spend=False)
 
-    def spend(self, phase: AnyPhase) -> None:
-        """Deduct one release of a phase.
+    def spend(self, phase: AnyPhase, count: int = 1) -> None:
+        """Deduct releases of a phase.
 
         Parameters
         ----------
         phase : Phase, LaplacePhase or ChoicePhase
-            The phase of the release.
+            The phase of the releases.
+        count : int, default=1
+            Number of releases.
 
         Raises
         ------
         RuntimeError
-            If no remaining charged event covers the release; nothing is deducted in this case.
+            If no remaining charged event covers the releases; nothing is deducted in this case.
         """
-        self._paid(phase, spend=True)
+        self._paid(phase, count)
 
-    def _paid(self, phase: AnyPhase, *, spend: bool) -> None:
+    def _paid(self, phase: AnyPhase, count: int, *, spend: bool = True) -> None:
         if self._of is None or self._of[0] is not phase:
             self._of = phase, phase.event()
         drawn = self._of[1]
         if isinstance(drawn, GaussianEvent):
-            price = 1.0 / drawn.noise_multiplier / drawn.noise_multiplier
+            price = count / drawn.noise_multiplier / drawn.noise_multiplier
             left = self._squared_mu.get(phase.label, 0.0)
             if price <= left:
                 self._squared_mu[phase.label] = left - price if spend else left
                 return
-        share = Fraction(1, phase.n_disjoint)
+        share = Fraction(count, phase.n_disjoint)
         covering = [
             place
             for place, (event, left) in enumerate(self._left)

@@ -61,6 +61,7 @@ def unclipped_and_not_centered(patch, failure):
 
     honest, boost = boosting_records.Records.leaf_sums, boosting_private.boost
     patch.setattr(boosting_records.Records, "leaf_sums", unclipped)
+    patch.setattr(boosting_records.Records, "stacked", lambda self: None)  # visit by visit
     patch.setattr(boosting_private, "boost", lambda *a, **k: boost(*a, **{**k, "bound": 1e300}))
 
 
@@ -68,7 +69,7 @@ def denominators_near_zero(patch, failure):
     """Divide sums by counts that are far too small: steps multiply errors by 1 - n / W."""
 
     def without_floor(feature, leaf_of_bin, min_leaf_count):
-        return [np.full(int(tree.max()) + 1, 2.0) for tree in leaf_of_bin]
+        return np.full((len(leaf_of_bin), int(leaf_of_bin.max()) + 1), 2.0)
 
     unclipped_and_not_centered(patch, failure)
     patch.setattr(structure, "_leaf_weights", without_floor)

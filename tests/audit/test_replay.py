@@ -19,6 +19,7 @@ from dpexplain.binning import refined as private_cells
 from dpexplain.models.boosting import estimator as boosting_estimator
 from dpexplain.models.boosting import fit as boosting_private
 from dpexplain.models.boosting.records import binned as boosting_records
+from dpexplain.models.boosting.records.in_turn import VisitsInTurn
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 from private_models import every_model, is_regression, known
 
@@ -126,7 +127,13 @@ def sensitivity_of_one_feature(monkeypatch):
     )
 
 
+def one_by_one(monkeypatch):
+    """Sum residuals visit by visit, in the method that a mistake replaces."""
+    monkeypatch.setattr(boosting_records.Records, "stacked", lambda self: None)
+
+
 def forgotten_clip(monkeypatch):
+    one_by_one(monkeypatch)
     honest = boosting_records.Records.leaf_sums
 
     def unclipped(self, feature, leaf_of_bin, n_leaves, clip):
@@ -142,6 +149,7 @@ def forgotten_clip(monkeypatch):
 
 def nan_cast_to_integer(monkeypatch):
     """Let a NaN residual reach the cast: here that of the record with target 2.5."""
+    one_by_one(monkeypatch)
     honest = boosting_records.Records.leaf_sums
 
     def careless(self, feature, leaf_of_bin, n_leaves, clip):
@@ -151,6 +159,18 @@ def nan_cast_to_integer(monkeypatch):
         return sums
 
     monkeypatch.setattr(boosting_records.Records, "leaf_sums", careless)
+
+
+def added_twice(monkeypatch):
+    """Add each leaf sum twice where many visits are made in one call."""
+    honest = VisitsInTurn.add
+
+    def add(self, first, last, answers):
+        before = answers.copy()
+        honest(self, first, last, answers)
+        answers += answers - before
+
+    monkeypatch.setattr(VisitsInTurn, "add", add)
 
 
 def histogram_noise_forgotten(monkeypatch):
@@ -213,6 +233,7 @@ MUTANTS = {
     sensitivity_of_one_feature: "spent",
     forgotten_clip: "spent",
     nan_cast_to_integer: "spent",
+    added_twice: "spent",
     histogram_noise_forgotten: "attribute",
     categories_from_data: "attribute",
     exact_sample_size_kept: "attribute n_samples_",

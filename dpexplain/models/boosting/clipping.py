@@ -15,8 +15,11 @@ from dpexplain.models.boosting.records.binned import BinnedRecords
 class Clip(Protocol):
     """Interface for clips, which bound the residuals at each visit."""
 
-    def next(self, records: BinnedRecords) -> float:
-        """Return the clip for the next visit, in internal units of the boosting loop."""
+    def next(self, records: BinnedRecords, n_most: int = 1) -> tuple[float, int]:
+        """Return the clip for the next visits, and for how many, at most the given number.
+
+        The clip is in internal units of the boosting loop.
+        """
         ...
 
 
@@ -32,9 +35,9 @@ class FixedClip:
     def __init__(self, clip: float) -> None:
         self._clip = clip
 
-    def next(self, records: BinnedRecords) -> float:
-        """Return the clip for the next visit."""
-        return self._clip
+    def next(self, records: BinnedRecords, n_most: int = 1) -> tuple[float, int]:
+        """Return the clip for the next visits, and for how many."""
+        return self._clip, n_most
 
 
 class AdaptiveClip:
@@ -73,12 +76,14 @@ class AdaptiveClip:
         self._inside = int(np.floor(LATTICE * (1.0 / plan.clip_quantile - 1.0)))
         self._outside = -LATTICE
 
-    def next(self, records: BinnedRecords) -> float:
-        """Return the clip for the next visit, after a private query if one is due."""
-        if self._visit % self._visits_between == 0:
+    def next(self, records: BinnedRecords, n_most: int = 1) -> tuple[float, int]:
+        """Return the clip for the next visits and for how many, after a query if one is due."""
+        since = self._visit % self._visits_between
+        if since == 0:
             self._ask(records)
-        self._visit += 1
-        return self._clip
+        n_visits = min(n_most, self._visits_between - since)
+        self._visit += n_visits
+        return self._clip, n_visits
 
     def _ask(self, records: BinnedRecords) -> None:
         inside, n_all = (int(n) for n in records.within(self._clip))

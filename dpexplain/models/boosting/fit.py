@@ -50,7 +50,7 @@ from dpexplain.models.boosting.recipe import (
 from dpexplain.models.boosting.records._kernels_sums import LATTICE
 from dpexplain.models.boosting.records.binned import BinnedRecords
 from dpexplain.models.boosting.records.source import RecordSource
-from dpexplain.models.boosting.released import PrivateBins, PrivateFit
+from dpexplain.models.boosting.released import LeafSteps, PrivateBins, PrivateFit
 from dpexplain.models.boosting.structure import random_visits
 from dpexplain.schema import Categorical, Schema
 
@@ -268,7 +268,7 @@ def fit_private(
     if pair_plan is not None:
         curves_plan, left = curves_and_grids(plan, budget, n_features)
     now = [visits[: curves_plan.n_epochs * n_features] for visits in trees]
-    n_values = n_scores * sum(len(v.leaf_weight) for visits in now for v in visits)
+    n_values = n_scores * sum(int(visits.n_leaves.sum()) for visits in now)
     n_values += n_bags * curves_plan.n_clip_queries
     project = projections(monotone, [c.counts for c in counts], [c.n_special for c in counts])
     steps = [
@@ -302,7 +302,7 @@ def fit_private(
         noise_per_clip,
         objective.start,
         now[0],
-        steps[0].taken,
+        LeafSteps.joined(steps[0].taken),
         min_leaf_count,
         settings,
         share,
@@ -313,7 +313,7 @@ def fit_private(
         fit = replace(fit, pair_tables=tables)
         if not tables:
             more = trees[0][len(now[0]) :]
-            n_values = sum(len(v.leaf_weight) for v in more)
+            n_values = int(more.n_leaves.sum())
             n_values += plan.n_clip_queries - curves_plan.n_clip_queries
             with mechanism.phase(leaf_phase(budget, n_releases, n_values)):
                 bags = [
@@ -327,7 +327,8 @@ def fit_private(
                         project=project,
                     )
                 ]
-            fit = replace(fit, bags=bags, schedule=plan, visits=trees[0], steps=steps[0].taken)
+            taken = LeafSteps.joined(steps[0].taken)
+            fit = replace(fit, bags=bags, schedule=plan, visits=trees[0], steps=taken)
     curves = [np.mean(parts, axis=0) for parts in zip(*fit.bags, strict=True)]
     sorting = [sorting_curve(curve) for curve in curves]
     pairs = release_pairs(records, binned.counts, sorting, budget, mechanism)

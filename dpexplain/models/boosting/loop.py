@@ -12,9 +12,10 @@ from dpexplain.mechanisms import Mechanism
 from dpexplain.models.boosting.clipping import Clip
 from dpexplain.models.boosting.monotone import Projection
 from dpexplain.models.boosting.records._kernels_sums import LATTICE
-from dpexplain.models.boosting.records.binned import BinnedRecords
-from dpexplain.models.boosting.released import LeafStep, Tables
-from dpexplain.models.boosting.structure import Visit
+from dpexplain.models.boosting.records.binned import BinnedRecords, Records
+from dpexplain.models.boosting.records.in_turn import VisitsInTurn
+from dpexplain.models.boosting.released import LeafStep, LeafSteps, Tables
+from dpexplain.models.boosting.structure import Visit, Visits
 
 Holder = TypeVar("Holder", bound=BinnedRecords)
 HolderIn = TypeVar("HolderIn", bound=BinnedRecords, contravariant=True)
@@ -42,19 +43,19 @@ class PrivateStep:
 
     Attributes
     ----------
-    taken : list of LeafStep
+    taken : list of LeafStep or LeafSteps
         Releases from all visits so far.
     """
 
     def __init__(self, mechanism: Mechanism, *, learning_rate: float, clip: Clip) -> None:
-        self.taken: list[LeafStep] = []
+        self.taken: list[LeafStep | LeafSteps] = []
         self._mechanism = mechanism
         self._learning_rate = learning_rate
         self._clip = clip
 
     def __call__(self, visit: Visit, records: BinnedRecords, tables: Tables) -> NDArray[np.float64]:
         """Return noisy mean residuals times the learning rate, per bin."""
-        clip = self._clip.next(records)
+        clip, _ = self._clip.next(records)
         sums = records.leaf_sums(visit.feature, visit.leaf_of_bin, len(visit.leaf_weight), clip)
         released = self._mechanism.release(sums.ravel()).reshape(sums.shape)
         noisy: NDArray[np.float64] = released * np.float64(clip / LATTICE)
@@ -65,6 +66,41 @@ class PrivateStep:
             update = gain[:, None] * noisy
         self.taken.append(LeafStep(clip, noisy, gain, False, update))
         return update.take(visit.leaf_of_bin, axis=0)
+
+    def in_turn(
+        self, visits: Visits, records: Records, tables: Tables, bound: float
+    ) -> Tables | None:
+        """Make all visits in compiled code, exactly as `boost` makes them one by one.
+
+        The result is the score per bin of each feature, or None if the records do not allow it.
+        """
+        if records.stacked() is None:
+            return None
+        n_bins = visits.n_bins.tolist()
+        curves = np.zeros((len(n_bins), max(n_bins)))
+        for curve, table in zip(curves, tables, strict=True):
+            curve[: len(table)] = table
+        while visits:
+            clip, n_visits = self._clip.next(records, len(visits))
+            now, visits = visits[:n_visits], visits[n_visits:]
+            rate = self._learning_rate
+            queries = VisitsInTurn(records, now, curves, clip=clip, learning_rate=rate, bound=bound)
+            released = self._mechanism.release_in_turn(queries)
+            weight = now.leaf_weight[np.arange(now.leaf_weight.shape[1]) < now.n_leaves[:, None]]
+            noisy: NDArray[np.float64] = released * np.float64(clip / LATTICE)
+            update, together = rate * noisy / weight, np.zeros(n_visits, dtype=np.bool_)
+            self.taken.append(
+                LeafSteps(
+                    np.full(n_visits, clip), noisy, rate / weight, together, update, queries.start
+                )
+            )
+            last = now[n_visits - 1]
+            curve = curves[last.feature, : n_bins[last.feature]]
+            moved = curve + update[queries.start[-2] :].take(last.leaf_of_bin)
+            moved = np.minimum(np.maximum(moved, -bound), bound)
+            records.apply(last.feature, moved - curve)
+            curve[:] = moved
+        return [curve[:n].copy() for curve, n in zip(curves, n_bins, strict=True)]
 
 
 def started(
@@ -131,6 +167,12 @@ def boost(
         Score per bin of each feature, not centered.
     """
     tables: Tables = [np.zeros(b) for b in n_bins] if start is None else list(start)
+    free = project is None or not any(project)
+    if free and isinstance(step, PrivateStep) and isinstance(records, Records):
+        assert isinstance(visits, Visits)
+        made = step.in_turn(visits, records, tables, bound)
+        if made is not None:
+            return made
     lowest, highest = np.array(-bound), np.array(bound)  # once, not at every visit
     for visit in visits:
         table = tables[visit.feature]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,7 @@ from dpexplain.models.boosting.calibration.line import Line
 from dpexplain.models.boosting.monotone import projections
 from dpexplain.models.boosting.pairs import PairSums
 from dpexplain.models.boosting.recipe import Recipe, Schedule
-from dpexplain.models.boosting.structure import Visit
+from dpexplain.models.boosting.structure import Visits
 
 Tables = list[NDArray[np.float64]]
 """Scores per bin, as one array for each feature."""
@@ -49,6 +50,64 @@ class LeafStep:
     gain: FloatArray
     together: bool
     update: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class LeafSteps(Sequence[LeafStep]):
+    """Releases of all visits, stored together.
+
+    Attributes
+    ----------
+    clip, together : ndarray of shape (n_visits,)
+        As in `LeafStep`, for each visit.
+    sums, gain, update : ndarray of shape (n_leaves_total,) or (n_leaves_total, n_classes)
+        As in `LeafStep`, for the leaves of all visits.
+    start : ndarray of shape (n_visits + 1,)
+        Index of the first leaf of each visit, and the total number of leaves.
+    """
+
+    clip: FloatArray
+    sums: FloatArray
+    gain: FloatArray
+    together: NDArray[np.bool_]
+    update: FloatArray
+    start: NDArray[np.int64]
+
+    @classmethod
+    def joined(cls, parts: Sequence[LeafStep | LeafSteps]) -> LeafSteps:
+        """Join the releases of successive visits, given one by one or together."""
+        sizes = [
+            np.diff(part.start) if isinstance(part, LeafSteps) else [len(part.sums)]
+            for part in parts
+        ]
+        return cls(
+            np.concatenate([np.atleast_1d(part.clip) for part in parts]),
+            np.concatenate([part.sums for part in parts]),
+            np.concatenate([part.gain for part in parts]),
+            np.concatenate([np.atleast_1d(part.together) for part in parts]),
+            np.concatenate([part.update for part in parts]),
+            np.cumsum(np.concatenate([[0], *sizes])).astype(np.int64),
+        )
+
+    def __len__(self) -> int:
+        return len(self.clip)
+
+    @overload
+    def __getitem__(self, place: int) -> LeafStep: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[LeafStep]: ...
+    def __getitem__(self, place: int | slice) -> LeafStep | list[LeafStep]:
+        if isinstance(place, slice):
+            return [self[v] for v in range(*place.indices(len(self)))]
+        v = range(len(self))[place]
+        own = slice(self.start[v], self.start[v + 1])
+        return LeafStep(
+            float(self.clip[v]),
+            self.sums[own],
+            self.gain[own],
+            bool(self.together[v]),
+            self.update[own],
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +164,7 @@ def released_path(fit: PrivateFit, bound: float) -> Path:
     -------
     Path
     """
-    feature = np.array([v.feature for v in fit.visits], dtype=np.intp)
+    feature = fit.visits.feature
     counts = [c.thinned(fit.share) for c in fit.binned.counts]
     visited = feature[:, None] == np.arange(len(counts))
     before = np.cumsum(visited, axis=0) - visited
@@ -214,9 +273,9 @@ class PrivateFit:
         Noise standard deviation of one leaf sum, in units of the clip.
     start : float
         Public initial score of every record, which was added to the curve of the first feature.
-    visits : list of Visit
+    visits : Visits
         All trees of the first bag. Other bags have different trees, which are not stored.
-    steps : list of LeafStep, one per visit
+    steps : LeafSteps
         Releases of the first bag, with their updates.
     min_leaf_count : float
         Minimum noisy count of a leaf.
@@ -240,8 +299,8 @@ class PrivateFit:
     schedule: Schedule
     leaf_noise_ratio: float
     start: float
-    visits: list[Visit]
-    steps: list[LeafStep]
+    visits: Visits
+    steps: LeafSteps
     min_leaf_count: float
     settings: Recipe
     share: float
@@ -256,7 +315,7 @@ class PrivateFit:
 
         The bounds are in internal units of the boosting loop.
         """
-        return np.array([step.clip for step in self.steps])
+        return self.steps.clip
 
     @property
     def leaf_noise_std(self) -> NDArray[np.float64]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +39,54 @@ class Visit:
     leaf_weight: NDArray[np.float64]
 
 
+@dataclass(frozen=True, eq=False)
+class Visits(Sequence[Visit]):
+    """All visits of a fit, stored together.
+
+    Attributes
+    ----------
+    feature : ndarray of shape (n_visits,), dtype int64
+        Index of the feature of each visit.
+    leaf_of_bin : ndarray of shape (n_visits, n_bins_most), dtype uint8
+        Leaf of each bin; features with fewer bins than others leave the end of a row unused.
+    leaf_weight : ndarray of shape (n_visits, n_leaves_most)
+        Weight of each leaf, as in `Visit`; trees with fewer leaves leave the end of a row unused.
+    n_bins : ndarray of shape (n_features,), dtype int64
+        Number of bins of each feature.
+    n_leaves : ndarray of shape (n_visits,), dtype int64
+        Number of leaves of each tree.
+    """
+
+    feature: NDArray[np.int64]
+    leaf_of_bin: NDArray[np.uint8]
+    leaf_weight: NDArray[np.float64]
+    n_bins: NDArray[np.int64]
+    n_leaves: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.feature)
+
+    @overload
+    def __getitem__(self, place: int) -> Visit: ...
+    @overload
+    def __getitem__(self, place: slice) -> Visits: ...
+    def __getitem__(self, place: int | slice) -> Visit | Visits:
+        if isinstance(place, slice):
+            return Visits(
+                self.feature[place],
+                self.leaf_of_bin[place],
+                self.leaf_weight[place],
+                self.n_bins,
+                self.n_leaves[place],
+            )
+        feature = int(self.feature[place])
+        return Visit(
+            feature,
+            self.leaf_of_bin[place, : self.n_bins[feature]],
+            self.leaf_weight[place, : self.n_leaves[place]],
+        )
+
+
 def random_visits(
     features: Sequence[BinCounts],
     *,
@@ -45,7 +94,7 @@ def random_visits(
     max_leaves: int,
     min_leaf_count: float,
     rng: np.random.Generator,
-) -> list[Visit]:
+) -> Visits:
     """Draw all trees of a fit.
 
     Parameters
@@ -63,17 +112,24 @@ def random_visits(
 
     Returns
     -------
-    list of Visit
+    Visits
         Visits in order; each epoch visits every feature once, in random order.
     """
+    n_features, n_visits = len(features), n_epochs * len(features)
     trees = [_trees_of_units(f, n_epochs, max_leaves, min_leaf_count, rng) for f in features]
-    weights = [_leaf_weights(f, t, min_leaf_count) for f, t in zip(features, trees, strict=True)]
-    orders = rng.permuted(np.tile(np.arange(len(features)), (n_epochs, 1)), axis=1)
-    return [
-        Visit(k, trees[k][epoch], weights[k][epoch])
-        for epoch, order in enumerate(orders.tolist())
-        for k in order
-    ]
+    orders = rng.permuted(np.tile(np.arange(n_features), (n_epochs, 1)), axis=1)
+    n_bins = np.array([leaves.shape[1] for leaves in trees], dtype=np.int64)
+    leaf_of_bin = np.zeros((n_visits, n_bins.max()), dtype=np.uint8)
+    leaf_weight = np.ones((n_visits, max_leaves))
+    n_leaves = np.empty(n_visits, dtype=np.int64)
+    # The place of each feature's visit within each epoch, and hence among all visits.
+    visits = np.argsort(orders, axis=1) + n_features * np.arange(n_epochs)[:, None]
+    for feature, own, leaves in zip(features, visits.T, trees, strict=True):
+        leaf_of_bin[own, : leaves.shape[1]] = leaves
+        n_leaves[own] = leaves.max(axis=1).astype(np.int64) + 1
+        weights = _leaf_weights(feature, leaves, min_leaf_count)
+        leaf_weight[own, : weights.shape[1]] = weights
+    return Visits(orders.ravel(), leaf_of_bin, leaf_weight, n_bins, n_leaves)
 
 
 def _trees_of_units(
@@ -165,21 +221,22 @@ def _cuts(
 
 def _leaf_weights(
     feature: BinCounts, leaf_of_bin: NDArray[np.uint8], min_leaf_count: float
-) -> list[NDArray[np.float64]]:
+) -> NDArray[np.float64]:
     """Return the noisy number of records in each leaf, bounded from below.
+
+    The shape is (n_trees, n_leaves_most).
 
     Updates are noisy sums divided by these numbers. If a number could be close to zero, updates
     would be unbounded, and fits with a small epsilon would diverge.
     """
     n_trees = len(leaf_of_bin)
-    n_leaves = leaf_of_bin.max(axis=1).astype(np.intp) + 1
-    place = leaf_of_bin + n_leaves.max() * np.arange(n_trees)[:, None]
+    n_leaves = int(leaf_of_bin.max()) + 1
+    place = leaf_of_bin + n_leaves * np.arange(n_trees)[:, None]
 
     def per_leaf(per_bin: NDArray[np.float64]) -> NDArray[np.float64]:
         repeated = np.broadcast_to(per_bin, place.shape).ravel()
-        sums = np.bincount(place.ravel(), weights=repeated, minlength=n_trees * n_leaves.max())
+        sums = np.bincount(place.ravel(), weights=repeated, minlength=n_trees * n_leaves)
         return sums.astype(np.float64, copy=False).reshape(n_trees, -1)
 
     floor = np.maximum(max(min_leaf_count, 1.0), 3.0 * np.sqrt(per_leaf(feature.variance)))
-    weights = np.maximum(per_leaf(feature.counts), floor)
-    return [w[:n] for w, n in zip(weights, n_leaves.tolist(), strict=True)]
+    return np.maximum(per_leaf(feature.counts), floor)

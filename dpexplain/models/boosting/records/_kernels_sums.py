@@ -85,7 +85,7 @@ def _lookup(table, marks, values):  # type: ignore[no-untyped-def]
     table : ndarray of shape (n_bins,), dtype float32
         Value of each bin.
     marks : ndarray of shape (10,), dtype int64
-        Zeros on entry. Filled with the first bin of each run (the last one is repeated) and, from
+        Filled with the first bin of each run (the last one is repeated) and, from
         index `_MEMBERS` on, with one bit mask per distinct value, which marks its bins.
     values : ndarray of shape (5,), dtype float32
         Filled with the values of runs or sets.
@@ -97,6 +97,8 @@ def _lookup(table, marks, values):  # type: ignore[no-untyped-def]
         has only a few distinct values and at most 64 bins; otherwise, `_GATHER`.
     """
     n_bins, last = table.shape[0], 0
+    for k in range(marks.shape[0]):
+        marks[k] = 0
     values[0] = table[0]
     for b in range(1, n_bins):
         value = table[b]
@@ -194,7 +196,7 @@ def _add_leaf_sums(sums, steps, bins, leaf_of_bin, kind, marks, leaves):  # type
 
 def _work() -> tuple[NDArray[Any], ...]:
     """Allocate work arrays in Python, because compiling the allocation is slow."""
-    marks, values = np.zeros((2, 2 * _MOST_RUNS), np.int64), np.empty((2, _MOST_RUNS), np.float32)
+    marks, values = np.empty((2, 2 * _MOST_RUNS), np.int64), np.empty((2, _MOST_RUNS), np.float32)
     return np.empty(_BLOCK, np.int32), marks[0], marks[1], values[0], values[1]
 
 
@@ -228,28 +230,11 @@ def logistic_leaf_sums(  # type: ignore[no-untyped-def]
         Exact sums in lattice steps of ``clip / 2**20``.
     """
     sums = np.zeros(n_leaves, np.int64)
-    _logistic_leaf_sums(
-        score, target, last_bins, last_update, bins, leaf_of_bin.astype(np.float32), inverse_clip,
-        sums, *_work(),
+    _leaf_sums(
+        True, score, target, last_bins, last_update, bins, leaf_of_bin.astype(np.float32),
+        inverse_clip, sums, *_work(),
     )  # fmt: skip
     return sums
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _logistic_leaf_sums(  # type: ignore[no-untyped-def]
-    score, target, last_bins, last_update, bins, leaf_of_bin, inverse_clip, sums, steps, marks,
-    leaf_marks, values, leaves,
-):  # fmt: skip
-    """Compute `logistic_leaf_sums` with work arrays allocated by the caller."""
-    kind, leaf_kind = _lookup(last_update, marks, values), _lookup(leaf_of_bin, leaf_marks, leaves)
-    for start in range(0, score.shape[0], _BLOCK):
-        if start % _STRETCH == 0:
-            end = start + _STRETCH
-            _add_values(score[start:end], last_bins[start:end], last_update, kind, marks, values)
-        s, y, now = score[start : start + _BLOCK], target[start:], bins[start : start + _BLOCK]
-        for i in range(s.shape[0]):
-            steps[i] = _lattice_steps(y[i] - _logistic32(s[i]), inverse_clip)
-        _add_leaf_sums(sums, steps, now, leaf_of_bin, leaf_kind, leaf_marks, leaves)
 
 
 def squared_leaf_sums(  # type: ignore[no-untyped-def]
@@ -261,28 +246,95 @@ def squared_leaf_sums(  # type: ignore[no-untyped-def]
     the target range (the public range is mapped to [-1, 1]).
     """
     sums = np.zeros(n_leaves, np.int64)
-    _squared_leaf_sums(
-        score, target, last_bins, last_update, bins, leaf_of_bin.astype(np.float32), inverse_clip,
-        sums, *_work(),
+    _leaf_sums(
+        False, score, target, last_bins, last_update, bins, leaf_of_bin.astype(np.float32),
+        inverse_clip, sums, *_work(),
     )  # fmt: skip
     return sums
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _squared_leaf_sums(  # type: ignore[no-untyped-def]
-    score, target, last_bins, last_update, bins, leaf_of_bin, inverse_clip, sums, steps, marks,
-    leaf_marks, values, leaves,
+def _leaf_sums(  # type: ignore[no-untyped-def]
+    logistic, score, target, last_bins, last_update, bins, leaf_of_bin, inverse_clip, sums, steps,
+    marks, leaf_marks, values, leaves,
 ):  # fmt: skip
-    """Compute `squared_leaf_sums` with work arrays allocated by the caller."""
+    """Add the leaf sums of either loss to `sums`, with work arrays allocated by the caller."""
     kind, leaf_kind = _lookup(last_update, marks, values), _lookup(leaf_of_bin, leaf_marks, leaves)
     for start in range(0, score.shape[0], _BLOCK):
         if start % _STRETCH == 0:
             end = start + _STRETCH
             _add_values(score[start:end], last_bins[start:end], last_update, kind, marks, values)
         s, y, now = score[start : start + _BLOCK], target[start:], bins[start : start + _BLOCK]
-        for i in range(s.shape[0]):
-            steps[i] = _lattice_steps(y[i] - s[i], inverse_clip)
+        if logistic:
+            for i in range(s.shape[0]):
+                steps[i] = _lattice_steps(y[i] - _logistic32(s[i]), inverse_clip)
+        else:
+            for i in range(s.shape[0]):
+                steps[i] = _lattice_steps(y[i] - s[i], inverse_clip)
         _add_leaf_sums(sums, steps, now, leaf_of_bin, leaf_kind, leaf_marks, leaves)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def visit_in_turn(  # type: ignore[no-untyped-def]
+    first, last, logistic, score, target, bins, pending, last_update, curves, n_bins, feature,
+    leaf_of_bin, leaf_weight, leaf_start, answers, inverse_clip, unit, rate, bound, table, steps,
+    marks, leaf_marks, values, leaves,
+):  # fmt: skip
+    """Visit features one after another: compute each update from the answer before it.
+
+    Before each visit but the first of all, the answer to the visit before it is divided by the leaf
+    weights and added to the curve of its feature, exactly as `PrivateStep` and `boost` do it.
+
+    Parameters
+    ----------
+    first, last : int
+        First visit, and the one after the last visit.
+    logistic : bool
+        Whether the loss is logistic; if False, it is squared.
+    score, target
+        As in `logistic_leaf_sums`.
+    bins : ndarray of shape (n_features, n_samples), dtype uint8
+        Bin of each record in every feature.
+    pending : int
+        Feature of the update that is pending before the first visit of all.
+    last_update : ndarray of shape (n_bins_most,), dtype float32
+        That update; later, the update of the last visit.
+    curves : ndarray of shape (n_features, n_bins_most), dtype float64
+        Scores per bin; changed in place.
+    n_bins : ndarray of shape (n_features,), dtype int64
+    feature, leaf_of_bin, leaf_weight
+        As in `Visits`.
+    leaf_start : ndarray of shape (n_visits + 1,), dtype int64
+        Index of the first answer of each visit.
+    answers : ndarray of shape (n_leaves_total,), dtype int64
+        Answers to all visits before `first`. The exact leaf sums of the other visits are added to
+        what it contains, which is their noise.
+    inverse_clip : float32
+        Reciprocal of the clip.
+    unit, rate, bound : float
+        Value of one lattice step, learning rate, and bound on the scores per bin.
+    table : ndarray of shape (n_bins_most,), dtype float32
+        Work array, as are those that follow; see `_work`.
+    """
+    for v in range(first, last):
+        last_feature = feature[v - 1] if v > 0 else pending
+        if v > 0:
+            curve = curves[last_feature]
+            for b in range(n_bins[last_feature]):
+                leaf = leaf_of_bin[v - 1, b]
+                noisy = answers[leaf_start[v - 1] + leaf] * unit
+                moved = curve[b] + rate * noisy / leaf_weight[v - 1, leaf]
+                moved = min(max(moved, -bound), bound)
+                last_update[b] = np.float32(moved - curve[b])
+                curve[b] = moved
+        k = feature[v]
+        for b in range(n_bins[k]):
+            table[b] = leaf_of_bin[v, b]
+        _leaf_sums(
+            logistic, score, target, bins[last_feature], last_update[: n_bins[last_feature]],
+            bins[k], table[: n_bins[k]], inverse_clip, answers[leaf_start[v] : leaf_start[v + 1]],
+            steps, marks, leaf_marks, values, leaves,
+        )  # fmt: skip
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

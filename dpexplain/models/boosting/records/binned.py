@@ -90,6 +90,9 @@ def softmax_loss(n_classes: int) -> Loss:
 
 _PAIR_ROWS = 1 << 14
 
+_MOST_STACKED = 1 << 23
+"""Maximum number of bytes of a copy of the bins of all features."""
+
 LOGISTIC = Loss("LOGISTIC", _kernels.logistic_leaf_sums, _kernels.logistic_bin_sums, _mean_logistic)
 SQUARED = Loss(
     "SQUARED",
@@ -230,6 +233,7 @@ class Records:
         self._last_feature = 0
         self._last_update = np.zeros((*self._classes, self._n_bins[0]), dtype=np.float32)
         self._waiting = False
+        self._stack: NDArray[np.uint8] | None = None
 
     def __len__(self) -> int:
         return len(self._target)
@@ -258,6 +262,25 @@ class Records:
             *self._pending(feature), leaf_of_bin, n_leaves, np.float32(1.0 / clip)
         )
         return sums
+
+    def stacked(self) -> NDArray[np.uint8] | None:
+        """Return the bins of all features in one array, if many visits can be made in one call.
+
+        The array has the shape (n_features, n_samples). The result is None if the loss needs passes
+        of its own, if a bin takes two bytes, or if the array would be large: then, a pass over the
+        records takes much longer than the steps between two passes, which can wait for each other.
+        """
+        features = self._bins[: len(self._n_bins)]
+        if self._stack is None and self._loss in (LOGISTIC, SQUARED):
+            small = sum(len(bins) for bins in features) <= _MOST_STACKED
+            if small and all(bins.dtype == np.uint8 for bins in features):
+                self._stack = np.stack(features)
+                self._bins[: len(features)] = list(self._stack)
+        return self._stack
+
+    def in_turn(self) -> tuple[Any, ...]:
+        """Return the first arguments of `visit_in_turn`, and clear the pending update."""
+        return self._loss is LOGISTIC, self._score, self._target, self._stack, *self._taken_update()
 
     def within(self, clip: float) -> NDArray[np.int64]:
         """Count the residuals that are not clipped, and all residuals."""
@@ -337,13 +360,14 @@ class Records:
 
     def _pending(self, feature: int) -> tuple[NDArray[Any], ...]:
         """Return the kernel arguments for a pass, and clear the pending update."""
-        arguments = (
-            self._score,
-            self._target,
-            self._bins[self._last_feature],
-            self._last_update,
-            self._bins[feature],
-        )
-        self._last_update = np.zeros(self._last_update.shape, dtype=np.float32)
+        last_feature, last_update = self._taken_update()
+        return (
+            self._score, self._target, self._bins[last_feature], last_update, self._bins[feature],
+        )  # fmt: skip
+
+    def _taken_update(self) -> tuple[int, NDArray[np.float32]]:
+        """Return the pending update and its feature, for a caller that adds it to the scores."""
+        last_update = self._last_update
+        self._last_update = np.zeros(last_update.shape, dtype=np.float32)
         self._waiting = False
-        return arguments
+        return self._last_feature, last_update

@@ -33,7 +33,7 @@ from dpexplain.models.additive.terms import AdditiveTerms
 from dpexplain.models.boosting.monotone import SIGNS
 from dpexplain.models.boosting.objectives import Objective
 from dpexplain.models.boosting.released import PrivateFit, released_path
-from dpexplain.models.boosting.structure import Visit
+from dpexplain.models.boosting.structure import Visits
 from dpexplain.models.boosting.uncertainty.curvature import Curvature
 from dpexplain.models.boosting.uncertainty.leaf_correlations import (
     Correlation,
@@ -151,7 +151,7 @@ def _replayed(
     """Propagate leaf noise and sampling errors through the released trees."""
     counts, visits = [c.thinned(fit.share) for c in fit.binned.counts], fit.visits
     start = _starts([len(c.counts) for c in counts])
-    leaf_start = _starts([len(v.leaf_weight) for v in visits])
+    leaf_start = fit.steps.start
     n_scores = objective.loss.n_scores
     # The noise of the bags is independent and averages out; their trees are similar.
     noise_std = np.repeat(
@@ -176,12 +176,12 @@ def _replayed(
         start,
         (SMOOTH_SHARE * np.concatenate(curvature.per_score)).astype(np.float32),
         np.concatenate([m / max(m.sum(), 1e-12) for m in mean_mass]).astype(np.float32),
-        np.array([v.feature for v in visits], dtype=np.int64),
+        visits.feature,
         _starts([len(v.leaf_of_bin) for v in visits])[:-1],
         np.concatenate([v.leaf_of_bin for v in visits]),
         leaf_start,
-        np.concatenate([s.gain for s in fit.steps]).astype(np.float32),
-        np.array([s.together for s in fit.steps]),
+        fit.steps.gain.astype(np.float32),
+        fit.steps.together,
         functions.astype(np.float32),
         correlation.start,
         np.tile(correlation.reactions(), (2, 1, 1)).astype(np.float32),
@@ -279,8 +279,8 @@ def _centered(
     return np.column_stack([*parts, intercept])
 
 
-def _fitted(visits: Sequence[Visit], feature: int) -> bool:
-    return any(v.feature == feature and len(v.leaf_weight) > 1 for v in visits)
+def _fitted(visits: Visits, feature: int) -> bool:
+    return bool(((visits.feature == feature) & (visits.n_leaves > 1)).any())
 
 
 def _std_of_two_halves(fit: PrivateFit, feature: int) -> float:

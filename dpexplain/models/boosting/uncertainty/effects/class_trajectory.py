@@ -30,7 +30,7 @@ class ClassTrajectory(Trajectory):
 
     def __init__(self, fit: PrivateFit, bound: float) -> None:
         super().__init__(fit, bound, logistic=True)
-        self._by_class = np.concatenate([s.sums for s in fit.steps])
+        self._by_class = fit.steps.sums
 
     def known(
         self,

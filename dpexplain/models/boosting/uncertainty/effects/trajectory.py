@@ -64,10 +64,10 @@ class Trajectory:
 
     def __init__(self, fit: PrivateFit, bound: float, *, logistic: bool) -> None:
         visits = fit.visits
-        self._visit_feature = np.array([v.feature for v in visits], dtype=np.int64)
+        self._visit_feature = visits.feature
         self._leaf_of_bin = np.concatenate([v.leaf_of_bin for v in visits]).astype(np.int64)
         self._bin_start = _starts([len(v.leaf_of_bin) for v in visits])[:-1]
-        self._leaf_start = _starts([len(v.leaf_weight) for v in visits])
+        self._leaf_start = fit.steps.start
         self._start = _starts([len(c.counts) for c in fit.binned.counts])
         self._updates = _updates(fit, bound)
         self._clips = fit.clips
@@ -76,7 +76,7 @@ class Trajectory:
         self._n_passes = len(visits) / len(fit.binned.counts)
         self._shares = np.concatenate([shares(c) for c in fit.binned.counts])
         self._kind = LOGISTIC if logistic else NORMAL
-        self._released = np.concatenate([s.sums.ravel() for s in fit.steps])
+        self._released = fit.steps.sums.ravel()
         self._std = np.repeat(fit.leaf_noise_std, np.diff(self._leaf_start))
         self._anchor, self._nearest = _anchors(self._visit_feature, len(fit.binned.counts))
         quantile = fit.schedule.clip_quantile

@@ -1,0 +1,118 @@
+"""Visits in one compiled call give the fit that visits one by one give, to the last bit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpexplain import (
+    Classes,
+    DPExplainableBoostingClassifier,
+    DPExplainableBoostingRegressor,
+    Numeric,
+    Range,
+    Schema,
+)
+from dpexplain.models.boosting.records import binned
+from dpexplain.models.boosting.records.binned import Records
+from dpexplain.models.boosting.records.in_turn import VisitsInTurn
+from dpexplain.schema import Categorical
+
+FEATURES = {
+    "age": Numeric(0, 100),
+    "income": Numeric(0, 1e5),
+    "job": Categorical(["clerk", "nurse", "smith", "baker", "miner", "monk"]),
+}
+
+
+def data_of(kind, n=3000, seed=0):
+    rng = np.random.default_rng(seed)
+    age, income = rng.uniform(-5, 110, n), rng.uniform(0, 1e5, n)
+    job = rng.choice([*FEATURES["job"].categories, "other", None], n)
+    X = pd.DataFrame({"age": age, "income": income, "job": job})
+    y = np.sin(age / 20) + income / 1e5 + rng.normal(0, 0.5, n)
+    return X, np.where(y > 0.5, "yes", "no") if kind == "Classifier" else y
+
+
+def model_of(kind, **settings):
+    target = Classes(["no", "yes"]) if kind == "Classifier" else Range(-3, 3)
+    owner = {
+        "Classifier": DPExplainableBoostingClassifier,
+        "Regressor": DPExplainableBoostingRegressor,
+    }[kind]
+    given = {"epsilon": 4.0, "structure_seed": 1, "reproducible_seed": 2, **settings}
+    return owner(schema=Schema(FEATURES, target=target), **given)
+
+
+def everything(model):
+    fit = model._fit
+    steps = [(s.clip, s.together, *s.sums, *s.gain, *s.update) for s in fit.steps]
+    return [np.concatenate([t for bag in fit.bags for t in bag]), np.concatenate(steps)]
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    made, honest = [], VisitsInTurn.add
+
+    def add(self, first, last, answers):
+        made.append(last - first)
+        honest(self, first, last, answers)
+
+    monkeypatch.setattr(VisitsInTurn, "add", add)
+    return made
+
+
+@pytest.mark.parametrize("kind", ["Classifier", "Regressor"])
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"preset": "paper"}, {"outer_bags": 2}, {"max_rounds": 1}, {"pairs": 1, "epsilon": 8.0}],
+    ids=str,
+)
+def test_a_fit_in_one_call_is_the_fit_visit_by_visit(kind, settings, calls, monkeypatch):
+    together = model_of(kind, **settings).fit(*data_of(kind))
+    assert sum(calls) >= len(together._fit.visits) - len(FEATURES)
+    n_calls = len(calls)
+    monkeypatch.setattr(Records, "stacked", lambda self: None)
+    alone = model_of(kind, **settings).fit(*data_of(kind))
+    assert len(calls) == n_calls
+    for own, expected in zip(everything(together), everything(alone), strict=True):
+        np.testing.assert_array_equal(own, expected)
+
+
+@pytest.mark.parametrize("n", [0, 1, 40])
+def test_a_fit_of_few_records_is_the_same_either_way(n, monkeypatch):
+    X, y = data_of("Regressor")
+    together = model_of("Regressor").fit(X[:n], y[:n])
+    monkeypatch.setattr(Records, "stacked", lambda self: None)
+    alone = model_of("Regressor").fit(X[:n], y[:n])
+    for own, expected in zip(everything(together), everything(alone), strict=True):
+        np.testing.assert_array_equal(own, expected)
+
+
+def test_large_tables_wide_bins_and_constraints_are_visited_one_by_one(calls, monkeypatch):
+    X, y = data_of("Classifier", 500)
+    model_of("Classifier", monotone_constraints={"age": "increasing"}).fit(X, y)
+    model_of("Classifier", n_jobs=2).fit(X, y)
+    monkeypatch.setattr(binned, "_MOST_STACKED", 3 * 499)
+    model_of("Classifier").fit(X, y)
+    assert calls == []
+    wide = [np.zeros(5, np.uint16), np.zeros(5, np.uint8)]
+    assert Records(wide, [300, 2], np.zeros(5, np.float32), binned.LOGISTIC).stacked() is None
+    poisson = Records(wide[1:], [2], np.zeros(5, np.float32), binned.POISSON)
+    assert poisson.stacked() is None
+
+
+def test_no_visit_by_visit_fit_equals_one_with_another_sum(monkeypatch):
+    """The comparison above would notice a sum that is off by a single lattice step."""
+    honest = VisitsInTurn.add
+
+    def off_by_one(self, first, last, answers):
+        honest(self, first, last, answers)
+        answers[self.start[last] - 1] += 1
+
+    X, y = data_of("Classifier")
+    expected = everything(model_of("Classifier").fit(X, y))
+    monkeypatch.setattr(VisitsInTurn, "add", off_by_one)
+    own = everything(model_of("Classifier").fit(X, y))
+    assert not np.array_equal(own[1], expected[1])
