@@ -45,7 +45,7 @@ def cells_by_the_records(patch: pytest.MonkeyPatch) -> None:
     def score_counts(self: Records, low: float, width: float, n_cells: int) -> Any:
         self._settle()
         half = width * n_cells / 2
-        middle = float(np.median(self._score)) if len(self) else low + half
+        middle = float(np.log(np.median(self._score))) if len(self) else low + half
         return honest(self, middle - half, width, n_cells)
 
     patch.setattr(Records, "score_counts", score_counts)

@@ -122,7 +122,7 @@ def cells_around_the_median_of_the_records(monkeypatch):
 
     def of_records(self, low, width, n_cells):
         self._settle()
-        middle = float(np.median(self._score)) if len(self) else low + width * n_cells / 2
+        middle = float(np.log(np.median(self._score))) if len(self) else low + width * n_cells / 2
         return honest(self, middle - width * n_cells / 2, width, n_cells)
 
     honest = Records.score_counts

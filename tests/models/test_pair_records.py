@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpexplain.models.boosting.records._kernels_sums import odds_factors
 from dpexplain.models.boosting.records.binned import LOGISTIC, SQUARED, Crossing, Records
 from dpexplain.models.boosting.records.chunked import ChunkedRecords
 from dpexplain.models.boosting.records.threads import Team
@@ -76,10 +77,15 @@ def test_scores_of_cells_are_added_even_if_the_column_is_replaced_before_a_pass(
     tables = rng.normal(0, 1, (3, 256))
     records = make_records(n, seed, loss)
     first, other = make_crossing(seed), make_crossing(seed + 1, (1, 2))
-    expected = np.zeros(n, dtype=np.float32)
+    odds = loss is LOGISTIC  # which an update multiplies
+    expected = np.full(n, odds, dtype=np.float32)
     for crossing, table in zip((first, other, first), tables, strict=True):
         records.cross(crossing)
-        expected += table.astype(np.float32)[naive_cells(records, crossing)]
+        cells = naive_cells(records, crossing)
+        if odds:
+            expected *= odds_factors(table)[cells]
+        else:
+            expected += table.astype(np.float32)[cells]
         records.apply(crossing.column, table)
     records.leaf_sums(0, np.zeros(N_BINS[0], np.uint8), 1, 1.0)
     np.testing.assert_array_equal(records._score, expected)

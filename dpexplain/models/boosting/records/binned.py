@@ -229,9 +229,11 @@ class Records:
         self._loss = loss
         # If there are several scores per record, the scores of each class are contiguous.
         self._classes = () if loss.n_scores == 1 else (loss.n_scores,)
-        self._score = np.zeros((*self._classes, len(target)), dtype=np.float32)
+        # For two classes, a score is stored as odds, which an update multiplies.
+        self._odds = loss is LOGISTIC
+        self._score = np.full((*self._classes, len(target)), self._odds, dtype=np.float32)
         self._last_feature = 0
-        self._last_update = np.zeros((*self._classes, self._n_bins[0]), dtype=np.float32)
+        self._last_update = self._no_update()
         self._waiting = False
         self._stack: NDArray[np.uint8] | None = None
 
@@ -245,13 +247,24 @@ class Records:
         """Register an update per bin, which the next pass adds to the records' scores."""
         self._settle()  # there is no pass between two updates when a fit is replayed
         self._last_feature = feature
-        self._last_update = np.ascontiguousarray(update.T, dtype=np.float32)
+        moves = _kernels.odds_factors(update) if self._odds else update.T
+        self._last_update = np.ascontiguousarray(moves, dtype=np.float32)
         self._waiting = True
+
+    def _no_update(self) -> NDArray[np.float32]:
+        """Return an update of the first feature that changes no score."""
+        return np.full((*self._classes, self._n_bins[0]), self._odds, dtype=np.float32)
 
     def _settle(self) -> None:
         """Add a pending update to the scores."""
         if self._waiting:
-            self._score += self._last_update[..., self._bins[self._last_feature]]
+            moves = self._last_update[..., self._bins[self._last_feature]]
+            if self._odds:
+                self._score *= moves
+                limits = _kernels.LEAST_ODDS, _kernels.MOST_ODDS
+                np.clip(self._score, *limits, out=self._score)
+            else:
+                self._score += moves
             self._waiting = False
 
     def leaf_sums(
@@ -280,7 +293,7 @@ class Records:
 
     def in_turn(self) -> tuple[Any, ...]:
         """Return the first arguments of `visit_in_turn`, and clear the pending update."""
-        return self._loss is LOGISTIC, self._score, self._target, self._stack, *self._taken_update()
+        return self._odds, self._score, self._target, self._stack, *self._taken_update()
 
     def within(self, clip: float) -> NDArray[np.int64]:
         """Count the residuals that are not clipped, and all residuals."""
@@ -305,22 +318,19 @@ class Records:
     def score_counts(self, low: float, width: float, n_cells: int) -> NDArray[np.int64]:
         """Count the records of each class in each score cell, shape (2, n_cells)."""
         self._settle()
-        first, per_cell = np.float32(low), np.float32(1.0 / width)
+        ends = _kernels.odds_factors(low + width * np.arange(1, n_cells))
         counts = np.zeros(2 * n_cells, dtype=np.int64)
         for start in range(0, len(self), _PAIR_ROWS):
             rows = slice(start, start + _PAIR_ROWS)
-            place = (self._score[rows] - first) * per_cell
-            # fmin and fmax ignore NaN, so all values are within bounds before the cast.
-            cell = np.fmin(np.fmax(place, np.float32(0.0)), np.float32(n_cells - 1))
-            index = cell.astype(np.intp) + n_cells * (self._target[rows] > 0.5)
+            cell = np.searchsorted(ends, self._score[rows], side="right")  # the last, if NaN
+            index = cell + n_cells * (self._target[rows] > 0.5)
             counts += np.bincount(index, minlength=2 * n_cells)
         return counts.reshape(2, n_cells)
 
     def cross(self, crossing: Crossing) -> None:
         """Add a column with the cell of each record."""
         self._settle()  # the pending update may be about the column that is replaced
-        self._last_feature = 0
-        self._last_update = np.zeros((*self._classes, self._n_bins[0]), dtype=np.float32)
+        self._last_feature, self._last_update = 0, self._no_update()
         first, second = crossing.features
         cells = crossing.cells(self._bins[first], self._bins[second])
         self._bins = [*self._bins[: crossing.column], cells, *self._bins[crossing.column + 1 :]]
@@ -368,6 +378,6 @@ class Records:
     def _taken_update(self) -> tuple[int, NDArray[np.float32]]:
         """Return the pending update and its feature, for a caller that adds it to the scores."""
         last_update = self._last_update
-        self._last_update = np.zeros(last_update.shape, dtype=np.float32)
+        self._last_update = np.full(last_update.shape, self._odds, dtype=np.float32)
         self._waiting = False
         return self._last_feature, last_update
