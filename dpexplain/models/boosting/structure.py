@@ -165,16 +165,18 @@ def _random_trees(
     """Draw random trees; return the leaf of each bin, shape (n_trees, n_bins)."""
     n_bins = len(feature.counts)
     n_value_bins = n_bins - feature.n_special
-    ranks = np.tile(np.arange(n_value_bins), (n_trees, 1))
+    # The position of each bin in the order of a tree, which is the same for all if it has one.
+    ranks = np.tile(np.arange(n_value_bins), (1 if feature.ordered else n_trees, 1))
     if not feature.ordered:
         ranks = rng.permuted(ranks, axis=1)
     leaves = np.zeros((n_trees, n_bins), dtype=np.uint8)
     open_trees = np.arange(n_trees)
     for n_leaves in np.repeat(range(min(max_leaves, n_value_bins), 1, -1), _ROUNDS).tolist():
-        cuts, found = _cuts(feature, ranks[open_trees], n_leaves, min_leaf_count, rng)
-        leaves[open_trees[found], :n_value_bins] = (
-            ranks[open_trees[found], :, None] >= cuts[found, None, :]
-        ).sum(axis=2)
+        own = ranks if feature.ordered else ranks[open_trees]
+        cuts, found = _cuts(feature, own, len(open_trees), n_leaves, min_leaf_count, rng)
+        own = own if feature.ordered else own[found]
+        for place in range(n_leaves - 1):
+            leaves[open_trees[found], :n_value_bins] += own >= cuts[found, place, None]
         open_trees = open_trees[~found]
         if not len(open_trees):
             break
@@ -190,6 +192,7 @@ def _random_trees(
 def _cuts(
     feature: BinCounts,
     ranks: NDArray[np.intp],
+    n_trees: int,
     n_leaves: int,
     min_leaf_count: float,
     rng: np.random.Generator,
@@ -197,23 +200,24 @@ def _cuts(
     """Draw several random sets of splits for each tree; return the first valid set.
 
     A set is valid if all leaves have enough records. The second result is False for trees without a
-    valid set; their splits must not be used.
+    valid set; their splits must not be used. `ranks` contains the position of each bin in the order
+    of each tree, or one row if it is the same for all trees.
     """
-    n_trees, n_value_bins = ranks.shape
-    counts = np.empty((n_trees, n_value_bins + 1))
+    n_value_bins = ranks.shape[1]
+    counts = np.empty((len(ranks), n_value_bins + 1))
     counts[:, 0] = 0.0
-    # `ranks` contains the position of each bin in the order of a tree; counts are put in this
-    # order.
+    # Counts are put in the order of each tree.
     np.put_along_axis(counts[:, 1:], ranks, feature.counts[None, :n_value_bins], axis=1)
     cumulated = np.cumsum(counts, axis=1)
-    shape = (n_trees, _TRIES_PER_ROUND, n_leaves - 1)
-    cuts = np.sort(rng.integers(1, n_value_bins, size=shape), axis=2)
-    ends = np.pad(
-        cuts, ((0, 0), (0, 0), (1, 1)), constant_values=((0, 0), (0, 0), (0, n_value_bins))
-    )
-    flat = np.take_along_axis(cumulated, ends.reshape(n_trees, -1), axis=1)
-    held = np.diff(flat.reshape(ends.shape), axis=2)
-    large = np.all((held >= min_leaf_count) & (np.diff(ends, axis=2) > 0), axis=2)
+    ends = np.zeros((n_trees, _TRIES_PER_ROUND, n_leaves + 1), dtype=np.intp)
+    cuts = ends[:, :, 1:-1]
+    cuts[:] = rng.integers(1, n_value_bins, size=cuts.shape)
+    cuts.sort(axis=2)
+    ends[:, :, -1] = n_value_bins
+    first_of_row = np.arange(n_trees) * (n_value_bins + 1) if len(ranks) > 1 else 0
+    before = cumulated.ravel()[ends + np.reshape(first_of_row, (-1, 1, 1))]
+    enough = before[:, :, 1:] - before[:, :, :-1] >= min_leaf_count
+    large = (enough & (ends[:, :, 1:] > ends[:, :, :-1])).all(axis=2)
     first = large.argmax(axis=1)
     rows = np.arange(n_trees)
     return cuts[rows, first], large[rows, first]

@@ -8,9 +8,10 @@ version.
 
 An update, or the leaves of a tree, usually assigns only a few distinct values to the bins. These
 values are looked up using comparisons, which process a vector of records at a time, instead of by
-one memory access per record. For the logistic loss, the score of a record is stored as its odds,
-and an update multiplies them: the probability then needs one division and no exponential. The setting ``error_model="numpy"`` is important: Python's error model
-checks every division for zero, which prevents vectorization and makes the loop 3.3 times slower.
+one memory access per record. For two classes, the score of a record is stored as its odds, which
+an update multiplies: the probability then takes one division. The setting ``error_model="numpy"``
+is important: Python's error model checks every division for zero, which prevents vectorization and
+makes the loop 3.3 times slower.
 """
 
 from __future__ import annotations
