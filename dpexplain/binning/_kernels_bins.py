@@ -7,7 +7,7 @@ import numpy as np
 from dpexplain._utils.compiling import njit
 
 _BLOCK = 1024
-_PER_EDGE, _MOST_BUCKETS = 4, 1 << 16
+_PER_EDGE, _MOST_BUCKETS = 4, 1 << 12
 
 
 def find_bins(values, inner_edges, missing, index) -> None:  # type: ignore[no-untyped-def]
@@ -32,14 +32,16 @@ def find_bins(values, inner_edges, missing, index) -> None:  # type: ignore[no-u
     with np.errstate(all="ignore"):  # an infinite width puts everything in one bucket
         width = float(np.subtract(inner_edges[-1], low)) if n_edges else 0.0
         scale = float(np.float64(n_buckets - 1) / width) if 0.0 < width < np.inf else 0.0
-        place = (inner_edges - low) * scale
+        place = inner_edges - low
+        place *= scale
     # A larger value is never in an earlier bucket, because rounding keeps order.
-    bucket = np.minimum(np.where(place > 0.0, place, 0.0), n_buckets - 1.0).astype(np.int64)
-    held = np.bincount(bucket, minlength=n_buckets)
+    np.fmin(np.fmax(place, 0.0, out=place), n_buckets - 1.0, out=place)
+    held = np.bincount(place.astype(np.intp), minlength=n_buckets)
     most = int(held.max())
     start = (np.cumsum(held) - held).astype(np.int32)
     # No value is at or beyond a NaN, so the search never leaves the edges.
-    edges = np.append(inner_edges, np.full(most, np.nan))
+    edges = np.full(n_edges + most, np.nan)
+    edges[:n_edges] = inner_edges
     _find_bins(values, edges, start, low, scale, most, missing, index, np.empty(_BLOCK, np.int32))
 
 

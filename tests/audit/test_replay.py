@@ -19,7 +19,7 @@ from dpexplain.binning import refined as private_cells
 from dpexplain.models.boosting import estimator as boosting_estimator
 from dpexplain.models.boosting import fit as boosting_private
 from dpexplain.models.boosting.records import binned as boosting_records
-from dpexplain.models.boosting.records.in_turn import VisitsInTurn
+from dpexplain.models.boosting.records.in_turn import PartInTurn
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 from private_models import every_model, is_regression, known
 
@@ -163,14 +163,14 @@ def nan_cast_to_integer(monkeypatch):
 
 def added_twice(monkeypatch):
     """Add each leaf sum twice where many visits are made in one call."""
-    honest = VisitsInTurn.add
+    honest = PartInTurn.add
 
     def add(self, first, last, answers):
         before = answers.copy()
         honest(self, first, last, answers)
         answers += answers - before
 
-    monkeypatch.setattr(VisitsInTurn, "add", add)
+    monkeypatch.setattr(PartInTurn, "add", add)
 
 
 def histogram_noise_forgotten(monkeypatch):

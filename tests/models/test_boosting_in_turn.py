@@ -16,7 +16,7 @@ from dpexplain import (
 )
 from dpexplain.models.boosting.records import binned
 from dpexplain.models.boosting.records.binned import Records
-from dpexplain.models.boosting.records.in_turn import VisitsInTurn
+from dpexplain.models.boosting.records.in_turn import PartInTurn
 from dpexplain.schema import Categorical
 
 FEATURES = {
@@ -53,13 +53,13 @@ def everything(model):
 
 @pytest.fixture
 def calls(monkeypatch):
-    made, honest = [], VisitsInTurn.add
+    made, honest = [], PartInTurn.add
 
     def add(self, first, last, answers):
         made.append(last - first)
         honest(self, first, last, answers)
 
-    monkeypatch.setattr(VisitsInTurn, "add", add)
+    monkeypatch.setattr(PartInTurn, "add", add)
     return made
 
 
@@ -105,7 +105,7 @@ def test_large_tables_wide_bins_and_constraints_are_visited_one_by_one(calls, mo
 
 def test_no_visit_by_visit_fit_equals_one_with_another_sum(monkeypatch):
     """The comparison above would notice a sum that is off by a single lattice step."""
-    honest = VisitsInTurn.add
+    honest = PartInTurn.add
 
     def off_by_one(self, first, last, answers):
         honest(self, first, last, answers)
@@ -113,6 +113,6 @@ def test_no_visit_by_visit_fit_equals_one_with_another_sum(monkeypatch):
 
     X, y = data_of("Classifier")
     expected = everything(model_of("Classifier").fit(X, y))
-    monkeypatch.setattr(VisitsInTurn, "add", off_by_one)
+    monkeypatch.setattr(PartInTurn, "add", off_by_one)
     own = everything(model_of("Classifier").fit(X, y))
     assert not np.array_equal(own[1], expected[1])

@@ -80,26 +80,30 @@ class PrivateStep:
         curves = np.zeros((len(n_bins), max(n_bins)))
         for curve, table in zip(curves, tables, strict=True):
             curve[: len(table)] = table
-        while visits:
-            clip, n_visits = self._clip.next(records, len(visits))
-            now, visits = visits[:n_visits], visits[n_visits:]
-            rate = self._learning_rate
-            queries = VisitsInTurn(records, now, curves, clip=clip, learning_rate=rate, bound=bound)
-            released = self._mechanism.release_in_turn(queries)
-            weight = now.leaf_weight[np.arange(now.leaf_weight.shape[1]) < now.n_leaves[:, None]]
-            noisy: NDArray[np.float64] = released * np.float64(clip / LATTICE)
-            update, together = rate * noisy / weight, np.zeros(n_visits, dtype=np.bool_)
-            self.taken.append(
-                LeafSteps(
-                    np.full(n_visits, clip), noisy, rate / weight, together, update, queries.start
-                )
-            )
-            last = now[n_visits - 1]
+        rate, done = self._learning_rate, 0
+        run = VisitsInTurn(records, visits, curves, learning_rate=rate, bound=bound)
+        clips, answers = np.empty(len(visits)), np.empty(run.start[-1], dtype=np.int64)
+        while done < len(visits):
+            clip, n_visits = self._clip.next(records, len(visits) - done)
+            part = slice(done, done := done + n_visits)
+            own = slice(run.start[part.start], run.start[done])
+            answers[own] = self._mechanism.release_in_turn(run.part(part.start, done, clip))
+            clips[part] = clip
+            last = visits[done - 1]
+            noisy = answers[run.start[done - 1] : run.start[done]] * np.float64(clip / LATTICE)
             curve = curves[last.feature, : n_bins[last.feature]]
-            moved = curve + update[queries.start[-2] :].take(last.leaf_of_bin)
+            moved = curve + (rate * noisy / last.leaf_weight).take(last.leaf_of_bin)
             moved = np.minimum(np.maximum(moved, -bound), bound)
             records.apply(last.feature, moved - curve)
             curve[:] = moved
+        weight = visits.leaf_weight[
+            np.arange(visits.leaf_weight.shape[1]) < visits.n_leaves[:, None]
+        ]
+        noisy = answers * np.repeat(clips / LATTICE, visits.n_leaves)
+        together = np.zeros(len(visits), dtype=np.bool_)
+        self.taken.append(
+            LeafSteps(clips, noisy, rate / weight, together, rate * noisy / weight, run.start)
+        )
         return [curve[:n].copy() for curve, n in zip(curves, n_bins, strict=True)]
 
 
