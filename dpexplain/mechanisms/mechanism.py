@@ -24,15 +24,12 @@ _IN_ONE_CALL = 128
 
 
 class QueriesInTurn(Protocol):
-    """Interface for exact sums that are computed one after another, each from earlier answers.
+    """Interface for exact sums that are computed one after another, each from earlier answers."""
 
-    Attributes
-    ----------
-    start : ndarray of shape (n_queries + 1,), dtype int64
-        Index of the first value of each query, and the number of values.
-    """
-
-    start: NDArray[np.int64]
+    @property
+    def start(self) -> NDArray[np.int64]:
+        """Index of the first value of each query, and the number of values."""
+        ...
 
     def add(self, first: int, last: int, answers: NDArray[np.int64]) -> None:
         """Add the exact sums of some queries to `answers`, which contains all answers before them.

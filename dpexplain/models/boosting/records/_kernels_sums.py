@@ -69,9 +69,9 @@ def _factor(update):  # type: ignore[no-untyped-def]
 
 
 @njit(inline="always", error_model="numpy")
-def _moved(score, value, logistic):  # type: ignore[no-untyped-def]
+def _moved(score, value, odds):  # type: ignore[no-untyped-def]
     """Update a score by the value of its bin: odds are multiplied, and other scores added to."""
-    if logistic:
+    if odds:
         return max(min(score * value, MOST_ODDS), LEAST_ODDS)  # in this order NaN stays NaN
     return score + value
 
@@ -119,13 +119,15 @@ _MEMBERS = _MOST_RUNS  # place of the first bit mask among the marks of a lookup
 
 
 @njit(no_cpython_wrapper=True, error_model="numpy")
-def _lookup(table, marks, values):  # type: ignore[no-untyped-def]
+def _lookup(table, n_bins, marks, values):  # type: ignore[no-untyped-def]
     """Choose how to look up the values of a table, using comparisons if possible.
 
     Parameters
     ----------
-    table : ndarray of shape (n_bins,), dtype float32
+    table : ndarray of shape (n_bins_most,), dtype float32
         Value of each bin.
+    n_bins : int
+        Number of bins.
     marks : ndarray of shape (10,), dtype int64
         Filled with the first bin of each run (the last one is repeated) and, from
         index `_MEMBERS` on, with one bit mask per distinct value, which marks its bins.
@@ -138,7 +140,7 @@ def _lookup(table, marks, values):  # type: ignore[no-untyped-def]
         `_BY_RUN` if the table consists of a few runs of equal values; otherwise, `_BY_SET` if it
         has only a few distinct values and at most 64 bins; otherwise, `_GATHER`.
     """
-    n_bins, last = table.shape[0], 0
+    last = 0
     for k in range(marks.shape[0]):
         marks[k] = 0
     values[0] = table[0]
@@ -174,66 +176,68 @@ def _has(members, b):  # type: ignore[no-untyped-def]
 
 
 @njit(no_cpython_wrapper=True, error_model="numpy")
-def _update_scores(score, bins, table, kind, marks, values, logistic):  # type: ignore[no-untyped-def]
-    """Update the score of each record by the value of its bin."""
+def _update_scores(score, bins, row, start, end, table, kind, marks, values, odds):  # type: ignore[no-untyped-def]
+    """Update the scores of the records from `start` to `end` by the values of their bins."""
     v0, v1, v2, v3, v4 = values[0], values[1], values[2], values[3], values[4]
     if kind == _BY_RUN:
         bin_type = bins.dtype.type
         b1, b2 = bin_type(marks[1]), bin_type(marks[2])
         b3, b4 = bin_type(marks[3]), bin_type(marks[4])
-        for i in range(score.shape[0]):
-            b = bins[i]
+        for i in range(start, end):
+            b = bins[row, i]
             value = v1 if b >= b1 else v0
             value = v2 if b >= b2 else value
             value = v3 if b >= b3 else value
             value = v4 if b >= b4 else value
-            score[i] = _moved(score[i], value, logistic)
+            score[i] = _moved(score[i], value, odds)
     elif kind == _BY_SET:
         m1, m2 = marks[_MEMBERS + 1], marks[_MEMBERS + 2]
-        for i in range(score.shape[0]):
-            b = bins[i]
+        for i in range(start, end):
+            b = bins[row, i]
             value = v1 if _has(m1, b) else v0
             value = v2 if _has(m2, b) else value
-            score[i] = _moved(score[i], value, logistic)
+            score[i] = _moved(score[i], value, odds)
     else:
-        for i in range(score.shape[0]):
-            score[i] = _moved(score[i], table[bins[i]], logistic)
+        for i in range(start, end):
+            score[i] = _moved(score[i], table[bins[row, i]], odds)
 
 
 @njit(no_cpython_wrapper=True, error_model="numpy")
-def _add_leaf_sums(sums, steps, bins, leaf_of_bin, kind, marks, leaves):  # type: ignore[no-untyped-def]
-    """Add the lattice steps of at most `_BLOCK` records to the sums of their leaves."""
+def _add_leaf_sums(  # type: ignore[no-untyped-def]
+    sums, place, steps, bins, row, start, end, leaf_of_bin, kind, marks, leaves
+):
+    """Add the lattice steps of the records from `start` to `end` to the sums of their leaves."""
     none = np.int32(0)  # 32 bits are enough for a block, and a vector contains twice as many values
     t0, t1, t2, t3, t4 = none, none, none, none, none
     if kind == _BY_RUN:
         bin_type = bins.dtype.type
         b1, b2 = bin_type(marks[1]), bin_type(marks[2])
         b3, b4 = bin_type(marks[3]), bin_type(marks[4])
-        for i in range(bins.shape[0]):
-            b, step = bins[i], steps[i]
+        for i in range(start, end):
+            b, step = bins[row, i], steps[i - start]
             t0 = np.int32(t0 + step)
             t1 = np.int32(t1 + (step if b >= b1 else none))
             t2 = np.int32(t2 + (step if b >= b2 else none))
             t3 = np.int32(t3 + (step if b >= b3 else none))
             t4 = np.int32(t4 + (step if b >= b4 else none))
-        sums[np.int64(leaves[0])] += t0 - t1
-        sums[np.int64(leaves[1])] += t1 - t2
-        sums[np.int64(leaves[2])] += t2 - t3
-        sums[np.int64(leaves[3])] += t3 - t4
-        sums[np.int64(leaves[4])] += t4
+        sums[place + np.int64(leaves[0])] += t0 - t1
+        sums[place + np.int64(leaves[1])] += t1 - t2
+        sums[place + np.int64(leaves[2])] += t2 - t3
+        sums[place + np.int64(leaves[3])] += t3 - t4
+        sums[place + np.int64(leaves[4])] += t4
     elif kind == _BY_SET:
         m1, m2 = marks[_MEMBERS + 1], marks[_MEMBERS + 2]
-        for i in range(bins.shape[0]):
-            b, step = bins[i], steps[i]
+        for i in range(start, end):
+            b, step = bins[row, i], steps[i - start]
             t0 = np.int32(t0 + step)
             t1 = np.int32(t1 + (step if _has(m1, b) else none))
             t2 = np.int32(t2 + (step if _has(m2, b) else none))
-        sums[np.int64(leaves[0])] += np.int64(t0) - t1 - t2
-        sums[np.int64(leaves[1])] += t1
-        sums[np.int64(leaves[2])] += t2
+        sums[place + np.int64(leaves[0])] += np.int64(t0) - t1 - t2
+        sums[place + np.int64(leaves[1])] += t1
+        sums[place + np.int64(leaves[2])] += t2
     else:
-        for i in range(bins.shape[0]):
-            sums[np.int64(leaf_of_bin[bins[i]])] += steps[i]
+        for i in range(start, end):
+            sums[place + np.int64(leaf_of_bin[bins[row, i]])] += steps[i - start]
 
 
 def _work() -> tuple[NDArray[Any], ...]:
@@ -273,8 +277,8 @@ def logistic_leaf_sums(  # type: ignore[no-untyped-def]
     """
     sums = np.zeros(n_leaves, np.int64)
     _leaf_sums(
-        True, score, target, last_bins, last_update, bins, leaf_of_bin.astype(np.float32),
-        inverse_clip, sums, *_work(),
+        True, score, target, last_bins[None], 0, last_update, len(last_update), bins[None], 0,
+        leaf_of_bin.astype(np.float32), len(leaf_of_bin), inverse_clip, sums, 0, *_work(),
     )  # fmt: skip
     return sums
 
@@ -289,36 +293,47 @@ def squared_leaf_sums(  # type: ignore[no-untyped-def]
     """
     sums = np.zeros(n_leaves, np.int64)
     _leaf_sums(
-        False, score, target, last_bins, last_update, bins, leaf_of_bin.astype(np.float32),
-        inverse_clip, sums, *_work(),
+        False, score, target, last_bins[None], 0, last_update, len(last_update), bins[None], 0,
+        leaf_of_bin.astype(np.float32), len(leaf_of_bin), inverse_clip, sums, 0, *_work(),
     )  # fmt: skip
     return sums
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _leaf_sums(  # type: ignore[no-untyped-def]
-    logistic, score, target, last_bins, last_update, bins, leaf_of_bin, inverse_clip, sums, steps,
-    marks, leaf_marks, values, leaves,
+    odds, score, target, last_bins, last_row, last_update, n_last, bins, row, leaf_of_bin, n_bins,
+    inverse_clip, sums, place, steps, marks, leaf_marks, values, leaves,
 ):  # fmt: skip
-    """Add the leaf sums of either loss to `sums`, with work arrays allocated by the caller."""
-    kind, leaf_kind = _lookup(last_update, marks, values), _lookup(leaf_of_bin, leaf_marks, leaves)
-    for start in range(0, score.shape[0], _BLOCK):
-        if start % _STRETCH == 0:
-            s, last = score[start : start + _STRETCH], last_bins[start : start + _STRETCH]
-            _update_scores(s, last, last_update, kind, marks, values, logistic)
-        s, y, now = score[start : start + _BLOCK], target[start:], bins[start : start + _BLOCK]
-        if logistic:
-            for i in range(s.shape[0]):
-                steps[i] = _lattice_steps(y[i] - s[i] / (_ONE + s[i]), inverse_clip)
+    """Add the leaf sums of either loss to `sums` from `place` on, with given work arrays.
+
+    Positions replace slices of arrays, which take long to compile. They are unsigned, because a
+    loop over numbers that may be negative is not vectorized.
+    """
+    kind = _lookup(last_update, n_last, marks, values)
+    leaf_kind = _lookup(leaf_of_bin, n_bins, leaf_marks, leaves)
+    n = score.shape[0]
+    for block in range(0, n, _BLOCK):
+        if block % _STRETCH == 0:
+            _update_scores(
+                score, last_bins, last_row, np.uint64(block), np.uint64(min(block + _STRETCH, n)),
+                last_update, kind, marks, values, odds,
+            )  # fmt: skip
+        start, end = np.uint64(block), np.uint64(min(block + _BLOCK, n))
+        if odds:
+            for i in range(start, end):
+                p = score[i] / (_ONE + score[i])
+                steps[i - start] = _lattice_steps(target[i] - p, inverse_clip)
         else:
-            for i in range(s.shape[0]):
-                steps[i] = _lattice_steps(y[i] - s[i], inverse_clip)
-        _add_leaf_sums(sums, steps, now, leaf_of_bin, leaf_kind, leaf_marks, leaves)
+            for i in range(start, end):
+                steps[i - start] = _lattice_steps(target[i] - score[i], inverse_clip)
+        _add_leaf_sums(
+            sums, place, steps, bins, row, start, end, leaf_of_bin, leaf_kind, leaf_marks, leaves
+        )
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def visit_in_turn(  # type: ignore[no-untyped-def]
-    first, last, logistic, score, target, bins, pending, last_update, curves, n_bins, feature,
+    first, last, odds, score, target, bins, pending, last_update, curves, n_bins, feature,
     leaf_of_bin, leaf_weight, leaf_start, answers, inverse_clip, unit, rate, bound, table, steps,
     marks, leaf_marks, values, leaves,
 ):  # fmt: skip
@@ -331,7 +346,7 @@ def visit_in_turn(  # type: ignore[no-untyped-def]
     ----------
     first, last : int
         First visit, and the one after the last visit.
-    logistic : bool
+    odds : bool
         Whether the loss is logistic; if False, it is squared.
     score, target
         As in `logistic_leaf_sums`.
@@ -361,27 +376,25 @@ def visit_in_turn(  # type: ignore[no-untyped-def]
     for v in range(first, last):
         last_feature = feature[v - 1] if v > 0 else pending
         if v > 0:
-            curve = curves[last_feature]
             for b in range(n_bins[last_feature]):
                 leaf = leaf_of_bin[v - 1, b]
                 noisy = answers[leaf_start[v - 1] + leaf] * unit
-                moved = curve[b] + rate * noisy / leaf_weight[v - 1, leaf]
+                moved = curves[last_feature, b] + rate * noisy / leaf_weight[v - 1, leaf]
                 moved = min(max(moved, -bound), bound)
-                change = moved - curve[b]
-                last_update[b] = _factor(change) if logistic else np.float32(change)
-                curve[b] = moved
+                change = moved - curves[last_feature, b]
+                last_update[b] = _factor(change) if odds else np.float32(change)
+                curves[last_feature, b] = moved
         k = feature[v]
         for b in range(n_bins[k]):
             table[b] = leaf_of_bin[v, b]
         _leaf_sums(
-            logistic, score, target, bins[last_feature], last_update[: n_bins[last_feature]],
-            bins[k], table[: n_bins[k]], inverse_clip, answers[leaf_start[v] : leaf_start[v + 1]],
-            steps, marks, leaf_marks, values, leaves,
+            odds, score, target, bins, last_feature, last_update, n_bins[last_feature], bins, k,
+            table, n_bins[k], inverse_clip, answers, leaf_start[v], steps, marks, leaf_marks,
+            values, leaves,
         )  # fmt: skip
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def squared_within(score, target, last_bins, last_update, clip):  # type: ignore[no-untyped-def]
+def squared_within(score, target, last_bins, last_update, clip) -> NDArray[np.int64]:  # type: ignore[no-untyped-def]
     """Apply the last update, then count the residuals within the clip.
 
     Parameters
@@ -396,13 +409,22 @@ def squared_within(score, target, last_bins, last_update, clip):  # type: ignore
     ndarray of shape (2,), dtype int64
         Number of records with ``|y - score| <= clip``, and total number of records.
     """
+    found: NDArray[np.int64] = _squared_within(score, target, last_bins[None], last_update, clip)
+    return found
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _squared_within(score, target, last_bins, last_update, clip):  # type: ignore[no-untyped-def]
+    """Implement `squared_within`, with the last bins as the only row of an array."""
     inside = np.int64(0)
     marks, values = np.zeros(2 * _MOST_RUNS, np.int64), np.empty(_MOST_RUNS, np.float32)
-    kind = _lookup(last_update, marks, values)
+    kind = _lookup(last_update, last_update.shape[0], marks, values)
     for start in range(0, score.shape[0], _BLOCK):
         if start % _STRETCH == 0:
-            s, last = score[start : start + _STRETCH], last_bins[start : start + _STRETCH]
-            _update_scores(s, last, last_update, kind, marks, values, False)
+            end = np.uint64(min(start + _STRETCH, score.shape[0]))
+            _update_scores(
+                score, last_bins, 0, np.uint64(start), end, last_update, kind, marks, values, False
+            )
         stop = min(start + _BLOCK, score.shape[0])
         s, y = score[start:stop], target[start:stop]
         for i in range(stop - start):
@@ -410,8 +432,7 @@ def squared_within(score, target, last_bins, last_update, clip):  # type: ignore
     return np.array([inside, score.shape[0]], dtype=np.int64)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def logistic_bin_sums(score, target, last_bins, last_update, bins, n_bins):  # type: ignore[no-untyped-def]
+def logistic_bin_sums(score, target, last_bins, last_update, bins, n_bins) -> NDArray[np.float64]:  # type: ignore[no-untyped-def]
     """Apply the last update, then sum residuals and curvatures per bin (non-private).
 
     Parameters
@@ -426,14 +447,25 @@ def logistic_bin_sums(score, target, last_bins, last_update, bins, n_bins):  # t
     ndarray of shape (2, n_bins), dtype float64
         Sums of ``y - p`` and of ``p (1 - p)``.
     """
+    found: NDArray[np.float64] = _logistic_bin_sums(
+        score, target, last_bins[None], last_update, bins, n_bins
+    )
+    return found
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _logistic_bin_sums(score, target, last_bins, last_update, bins, n_bins):  # type: ignore[no-untyped-def]
+    """Implement `logistic_bin_sums`, with the last bins as the only row of an array."""
     sums = np.zeros((2, n_bins), np.float64)
     p = np.empty(_BLOCK, np.float32)
     marks, values = np.zeros(2 * _MOST_RUNS, np.int64), np.empty(_MOST_RUNS, np.float32)
-    kind = _lookup(last_update, marks, values)
+    kind = _lookup(last_update, last_update.shape[0], marks, values)
     for start in range(0, score.shape[0], _BLOCK):
         if start % _STRETCH == 0:
-            s, last = score[start : start + _STRETCH], last_bins[start : start + _STRETCH]
-            _update_scores(s, last, last_update, kind, marks, values, True)
+            end = np.uint64(min(start + _STRETCH, score.shape[0]))
+            _update_scores(
+                score, last_bins, 0, np.uint64(start), end, last_update, kind, marks, values, True
+            )
         stop = min(start + _BLOCK, score.shape[0])
         s, y, now = score[start:stop], target[start:stop], bins[start:stop]
         for i in range(stop - start):
@@ -444,19 +476,29 @@ def logistic_bin_sums(score, target, last_bins, last_update, bins, n_bins):  # t
     return sums
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def squared_bin_sums(score, target, last_bins, last_update, bins, n_bins):  # type: ignore[no-untyped-def]
+def squared_bin_sums(score, target, last_bins, last_update, bins, n_bins) -> NDArray[np.float64]:  # type: ignore[no-untyped-def]
     """Apply the last update, then sum residuals and records per bin (non-private).
 
     This works like `logistic_bin_sums`; the curvature of the squared loss is 1 per record.
     """
+    found: NDArray[np.float64] = _squared_bin_sums(
+        score, target, last_bins[None], last_update, bins, n_bins
+    )
+    return found
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _squared_bin_sums(score, target, last_bins, last_update, bins, n_bins):  # type: ignore[no-untyped-def]
+    """Implement `squared_bin_sums`, with the last bins as the only row of an array."""
     sums = np.zeros((2, n_bins), np.float64)
     marks, values = np.zeros(2 * _MOST_RUNS, np.int64), np.empty(_MOST_RUNS, np.float32)
-    kind = _lookup(last_update, marks, values)
+    kind = _lookup(last_update, last_update.shape[0], marks, values)
     for start in range(0, score.shape[0], _BLOCK):
         if start % _STRETCH == 0:
-            s, last = score[start : start + _STRETCH], last_bins[start : start + _STRETCH]
-            _update_scores(s, last, last_update, kind, marks, values, False)
+            end = np.uint64(min(start + _STRETCH, score.shape[0]))
+            _update_scores(
+                score, last_bins, 0, np.uint64(start), end, last_update, kind, marks, values, False
+            )
         stop = min(start + _BLOCK, score.shape[0])
         s, y, now = score[start:stop], target[start:stop], bins[start:stop]
         for i in range(stop - start):

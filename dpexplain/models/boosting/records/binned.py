@@ -318,7 +318,7 @@ class Records:
     def score_counts(self, low: float, width: float, n_cells: int) -> NDArray[np.int64]:
         """Count the records of each class in each score cell, shape (2, n_cells)."""
         self._settle()
-        ends = _kernels.odds_factors(low + width * np.arange(1, n_cells))
+        ends = _kernels.odds_factors(np.asarray(low + width * np.arange(1, n_cells), np.float64))
         counts = np.zeros(2 * n_cells, dtype=np.int64)
         for start in range(0, len(self), _PAIR_ROWS):
             rows = slice(start, start + _PAIR_ROWS)
