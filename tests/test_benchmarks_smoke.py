@@ -95,13 +95,17 @@ def test_targets_are_printed_with_what_was_measured_met_or_not(load, capsys, sma
 def test_race_prints_both_libraries_with_ratios(load, capsys, monkeypatch):
     pytest.importorskip("interpret")
     monkeypatch.setattr(load("run"), "targets", lambda *arguments: iter([]))
+    monkeypatch.setattr(load("bench_passes"), "N_RECORDS", (5_000,))
+    monkeypatch.setattr(load("bench_passes"), "_SECONDS", 0.01)
 
     load("run").main(["--datasets", "simulated", "--splits", "2", "--epsilon", "4"])
 
     text = capsys.readouterr().out
-    private, plain, _ = tables(text)
+    private, passes, plain, _ = tables(text)
     assert [row[1] for row in private[1:]] == RACERS
     assert [row[1] for row in plain[1:]] == ["dpexplain", "InterpretML, no pairs"]
+    assert [row[1] for row in passes[1:]] == ["logistic", "squared"]
+    assert all(float(row[2]) > 0 and row[3] == "14" for row in passes[1:])
     assert "epsilon 4, delta 1e-06" in text
     assert "2 random 80/20 splits" in text
     assert re.search(r"dpexplain \d.*interpret-core \d", text)

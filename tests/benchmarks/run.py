@@ -14,6 +14,8 @@ import numpy as np
 from bench_data import TABLES, found
 from bench_measure import Fit, metric, race, summary
 from bench_models import DEFAULT, PAPER, REFERENCE, Budget, Contender, peers
+from bench_passes import HEADER as PASSES_HEADER
+from bench_passes import passes
 from bench_print import machine, signed, spread, table, versions
 from bench_targets import HEADER as TARGETS_HEADER
 from bench_targets import targets
@@ -56,6 +58,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print(f"\n{PRIVATE_NOTE}")
     if options.quick:
         return
+    print(f"\n### One pass over the records, one thread\n\n{table(PASSES_HEADER, [*passes()])}")
+    print(f"\n{PASSES_NOTE}")
     plain = [REFERENCE, *(theirs[1:] if theirs else ())]
     print(f"\n### Non-private models, main effects only, {_splits(options.reference_splits)}\n")
     print(
@@ -80,6 +84,10 @@ PRIVATE_NOTE = (
     "own, a missing number as the lower bound. Its residuals of a regression are not clipped, so "
     "that its noise covers a change of one target value, not one record more or less, which ours "
     "covers."
+)
+PASSES_NOTE = (
+    "A private fit makes one such pass for each tree. A copy reads half of the bytes and writes "
+    "half. At a small share, arithmetic limits the pass; at a large one, memory does."
 )
 REFERENCE_NOTE = (
     "Defaults of both, InterpretML's with interactions=0 and in one process. Both average over "
