@@ -24,7 +24,7 @@ _IN_ONE_CALL = 128
 
 
 class QueriesInTurn(Protocol):
-    """Interface for exact sums that are computed one after another, each from earlier answers."""
+    """Interface for exact sums, each of which is computed from earlier answers."""
 
     @property
     def start(self) -> NDArray[np.int64]:
@@ -32,9 +32,10 @@ class QueriesInTurn(Protocol):
         ...
 
     def add(self, first: int, last: int, answers: NDArray[np.int64]) -> None:
-        """Add the exact sums of some queries to `answers`, which contains all answers before them.
+        """Add the exact sums of some queries to an array of answers.
 
-        The other entries contain the noise of later answers, which must not be read.
+        The array contains all answers before these queries. The other entries contain the noise of
+        later answers, which must not be read.
         """
         ...
 
@@ -154,7 +155,7 @@ class Mechanism:
         return noisy
 
     def release_in_turn(self, queries: QueriesInTurn) -> NDArray[np.int64]:
-        """Add the next noise draws to exact sums, each of which depends on the answers before it.
+        """Add the next noise draws to sums that depend on the answers before them.
 
         The answers, the noise and the cost are those of one call to `release` for each query.
 

@@ -77,7 +77,7 @@ class AdaptiveClip:
         self._outside = -LATTICE
 
     def next(self, records: BinnedRecords, n_most: int = 1) -> tuple[float, int]:
-        """Return the clip for the next visits and for how many, after a query if one is due."""
+        """Return the clip for the next visits, and for how many; ask first if due."""
         since = self._visit % self._visits_between
         if since == 0:
             self._ask(records)

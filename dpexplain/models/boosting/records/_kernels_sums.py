@@ -70,7 +70,7 @@ def _factor(update):  # type: ignore[no-untyped-def]
 
 @njit(inline="always", error_model="numpy")
 def _moved(score, value, odds):  # type: ignore[no-untyped-def]
-    """Update a score by the value of its bin: odds are multiplied, and other scores added to."""
+    """Update a score by the value of its bin, which multiplies odds."""
     if odds:
         return max(min(score * value, MOST_ODDS), LEAST_ODDS)  # in this order NaN stays NaN
     return score + value
@@ -177,7 +177,7 @@ def _has(members, b):  # type: ignore[no-untyped-def]
 
 @njit(no_cpython_wrapper=True, error_model="numpy")
 def _update_scores(score, bins, row, start, end, table, kind, marks, values, odds):  # type: ignore[no-untyped-def]
-    """Update the scores of the records from `start` to `end` by the values of their bins."""
+    """Update the scores of the records from `start` to `end`."""
     v0, v1, v2, v3, v4 = values[0], values[1], values[2], values[3], values[4]
     if kind == _BY_RUN:
         bin_type = bins.dtype.type
@@ -206,7 +206,7 @@ def _update_scores(score, bins, row, start, end, table, kind, marks, values, odd
 def _add_leaf_sums(  # type: ignore[no-untyped-def]
     sums, place, steps, bins, row, start, end, leaf_of_bin, kind, marks, leaves
 ):
-    """Add the lattice steps of the records from `start` to `end` to the sums of their leaves."""
+    """Add the steps of the records from `start` to `end` to their leaves."""
     none = np.int32(0)  # 32 bits are enough for a block, and a vector contains twice as many values
     t0, t1, t2, t3, t4 = none, none, none, none, none
     if kind == _BY_RUN:
@@ -304,7 +304,7 @@ def _leaf_sums(  # type: ignore[no-untyped-def]
     odds, score, target, last_bins, last_row, last_update, n_last, bins, row, leaf_of_bin, n_bins,
     inverse_clip, sums, place, steps, marks, leaf_marks, values, leaves,
 ):  # fmt: skip
-    """Add the leaf sums of either loss to `sums` from `place` on, with given work arrays.
+    """Add the leaf sums of either loss to `sums` from `place` on.
 
     Positions replace slices of arrays, which take long to compile. They are unsigned, because a
     loop over numbers that may be negative is not vectorized.

@@ -277,7 +277,7 @@ class Records:
         return sums
 
     def stacked(self) -> NDArray[np.uint8] | None:
-        """Return the bins of all features in one array, if many visits can be made in one call.
+        """Return the bins of all features in one array, if one call makes many visits.
 
         The array has the shape (n_features, n_samples). The result is None if the loss needs passes
         of its own, if a bin takes two bytes, or if the array would be large: then, a pass over the
@@ -376,7 +376,7 @@ class Records:
         )  # fmt: skip
 
     def _taken_update(self) -> tuple[int, NDArray[np.float32]]:
-        """Return the pending update and its feature, for a caller that adds it to the scores."""
+        """Return the pending update and its feature, to be added by the caller."""
         last_update = self._last_update
         self._last_update = np.full(last_update.shape, self._odds, dtype=np.float32)
         self._waiting = False
