@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from dpexplain.compare import MulticlassComparison, sweep
+from dpexplain.explain import claim
 from dpexplain.models import DPExplainableBoostingClassifier
 from dpexplain.schema import Categorical, Classes, Numeric, Schema
 from dpexplain_widgets import Explorer
@@ -86,6 +87,28 @@ def test_probabilities_of_the_page_are_those_of_python(open_page, pictures):
         assert float(said.split(": ")[1].split(" ")[0]) == pytest.approx(chance, abs=6e-4)
     assert words_of(page.locator(".dpx-local-classes")).startswith("Predicted “theatre” (0.")
     page.screenshot(path=pictures / "classes-local.png", full_page=True)
+
+
+@pytest.mark.parametrize("stop", [0, 1])
+def test_the_claim_about_the_predicted_class_is_that_of_python(open_page, pictures, stop):
+    view = Explorer(comparison(), ROWS, samples_public=True, sample=0, tab="local")
+    view.epsilon_index = stop
+    page = open_page(view, width=1366)
+    fits = [comparison().explanations_of_all[epsilon][0] for epsilon in (1.0, 4.0)]
+    wanted = [claim(fit, record=ROWS.iloc[[0]], samples_public=True) for fit in fits]
+    for name in CLASSES:  # whichever class is shown
+        choose_class(page, name)
+        said = words_of(page.locator(".dpx-claim-words").first)
+        start, end = wanted[stop].words.split(": ")[0], wanted[stop].words.split(";")[1:]
+        assert said.startswith(f"{start}: ")  # numbers are rounded in an exported page
+        assert f"log-odds against {wanted[stop].second}, 95% between" in said
+        assert said.split(";")[1:] == end
+    cells = page.locator(".dpx-claim-cell")
+    for cell, each in zip(cells.all(), wanted, strict=True):
+        same = each.first == wanted[stop].first
+        state = ("holds" if same else "reversed") if each.holds else "may-be-noise"
+        assert cell.get_attribute("data-state").startswith(state)
+    page.screenshot(path=pictures / "classes-claim.png", full_page=True)
 
 
 def test_edits_change_the_probabilities_of_all_classes(open_page):

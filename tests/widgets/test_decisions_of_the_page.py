@@ -9,9 +9,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.datasets import load_iris
 
 import view_examples
-from dpexplain.explain import claim_strip, decisions
+from dpexplain import Classes, DPExplainableBoostingClassifier, Numeric, Schema, sweep
+from dpexplain.explain import claim, claim_strip, decisions
 from dpexplain_widgets.payload.payload import build_payload
 from node import NODE
 from pair_examples import swept
@@ -22,9 +24,9 @@ SCRIPT = Path(__file__).parent / "modules" / "people_cases.mjs"
 NUMBERS = ["prediction", "certainty", "rerun"]
 
 
-def on_the_page(payload, cases):
+def on_the_page(payload, cases, script=SCRIPT):
     result = subprocess.run(
-        [NODE, SCRIPT], input=json.dumps({"payload": payload, "cases": cases}),
+        [NODE, script], input=json.dumps({"payload": payload, "cases": cases}),
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert result.returncode == 0, result.stderr
@@ -62,3 +64,21 @@ def test_decisions_and_their_certainty_are_those_of_python(make):
         at = np.log(0.25) if case["threshold"] else 0.0
         wanted = [1 / (1 + np.exp(-each.estimate - at)) for each in strip.claims]
         assert [each["prediction"] for each in found["over"]] == pytest.approx(wanted, rel=1e-9)
+
+
+def test_claims_about_predicted_classes_are_those_of_python():
+    iris = load_iris(as_frame=True)
+    schema = Schema({name: Numeric(0, 10) for name in iris.data}, target=Classes([0, 1, 2]))
+    model, records = DPExplainableBoostingClassifier(schema=schema), iris.data.iloc[::15]
+    comparison = sweep(model, iris.data, iris.target, epsilons=(1, 8), progress=False)
+    payload = build_payload(comparison, records, samples_public=True)
+    found = on_the_page(payload, [], SCRIPT.with_name("class_claim_cases.mjs"))
+    for epsilon, shown in zip(payload["epsilons"], found, strict=True):
+        fit = comparison.explanations_of_all[epsilon][0]
+        for k, page in enumerate(shown):
+            said = claim(fit, record=records.iloc[[k]], samples_public=True)
+            names = [fit.by_class[page[side]].of_class for side in ("first", "second")]
+            assert names == [said.first, said.second]
+            assert page["holds"] == said.holds
+            for name in ("estimate", "std", "low", "high"):
+                assert page[name] == pytest.approx(getattr(said, name), rel=1e-9)

@@ -26,15 +26,17 @@ class Claim(Record):
     ----------
     kind : {"difference", "range", "sign", "highest", "lowest", "rank", "decision"}
         Kind of claim. "highest" and "lowest" are claims about the location of the peak or trough of
-        a curve; a decision is a claim about the prediction for one record.
+        a curve; a decision is a claim about the prediction for one record: its side of a threshold
+        or, with several classes, that the predicted class is the most likely one.
     term : str
         Name of the term; empty for a decision.
     first, second : str
-        Labels of the two sides of the comparison.
+        Labels of the two sides of the comparison, such as two classes.
     estimate : float
         Estimated difference or value, in units of the score. For a decision, this is the score
-        minus the score at the threshold; for a rank, it is the rank. For a peak or a trough, it is
-        the highest (lowest) value in the range minus the highest (lowest) value elsewhere.
+        minus the score at the threshold, or the lead over the class that may come closest; for a
+        rank, it is the rank. For a peak or a trough, it is the highest (lowest) value in the range
+        minus the highest (lowest) value elsewhere.
     std : float
         Standard deviation of the estimate; NaN for a rank, a peak or a trough.
     low, high : float

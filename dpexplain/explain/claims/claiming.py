@@ -17,6 +17,7 @@ import pandas as pd
 
 from dpexplain.explain._text import shorten
 from dpexplain.explain.additive.global_explanation import GlobalExplanation
+from dpexplain.explain.additive.multiclass import MulticlassExplanation
 from dpexplain.explain.additive.pair_curve import PairCurve
 from dpexplain.explain.additive.shape_function import ShapeFunction
 from dpexplain.explain.claims.claim import Claim
@@ -25,11 +26,12 @@ from dpexplain.explain.claims.claimed_bins import bin_place, claimed_values, ran
 from dpexplain.explain.claims.contrast_claims import contrast_claim
 from dpexplain.explain.claims.decisions import decision_claim
 from dpexplain.explain.claims.extremes import extreme_claim
+from dpexplain.explain.claims.leading_class import leading_class_claim
 from dpexplain.explain.claims.pair_claims import pair_claim, region_of
 
 
 def claim(
-    explanation: GlobalExplanation,
+    explanation: GlobalExplanation | MulticlassExplanation,
     term: str | None = None,
     first: Any = None,
     second: Any = None,
@@ -43,9 +45,10 @@ def claim(
 
     Parameters
     ----------
-    explanation : GlobalExplanation
-        Explanation of a private model with a noise band. For a model with several classes, pass
-        the explanation of one class.
+    explanation : GlobalExplanation or MulticlassExplanation
+        Explanation of a private model with a noise band. For a claim about a term of a model with
+        several classes, pass the explanation of one class; for a claim about a record, that of all
+        classes. It is then the claim that the predicted class is the most likely one.
     term : str or None, default=None
         Name of the term or pair; None for a claim about the prediction for `record`.
     first : str, int, tuple or None, default=None
@@ -63,7 +66,8 @@ def claim(
         the record, so the claim may be published only if the record may be published.
     threshold : float or None, default=None
         Threshold with which the prediction for `record` is compared: for a classifier, a
-        probability (None means one half); for a regression, a number in units of the target.
+        probability (None means one half); for a regression, a number in units of the target. Leave
+        it out for several classes.
     samples_public : bool, default=False
         Whether `record` may be shown to anyone. If it is False, the guarantee and the words of a
         claim about a record state that the claim is not private.
@@ -98,8 +102,16 @@ def claim(
     if record is not None:
         if extreme is not None:
             raise ValueError("extreme= is about a term; leave it out for a record.")
+        if isinstance(explanation, MulticlassExplanation):
+            if threshold is not None:
+                raise ValueError("several classes have no threshold; leave threshold= out.")
+            return leading_class_claim(explanation, record, samples_public)
         return decision_claim(explanation, record, threshold, samples_public)
     assert term is not None
+    if isinstance(explanation, MulticlassExplanation):
+        raise ValueError(
+            "a claim about a term is about one class; pass explanation.for_class(label)."
+        )
     if any(pair.name == term for pair in explanation.pairs):
         return _claim_about_pair(explanation, explanation.pair(term), first, second, extreme)
     shape = explanation[term]

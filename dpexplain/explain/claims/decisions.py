@@ -45,11 +45,10 @@ def decision_claim(
     ValueError
         If `record` is not one row, the curves were edited, or the errors are unknown.
     """
-    if not isinstance(record, pd.DataFrame) or len(record) != 1:
-        raise ValueError("record must be a DataFrame of one row; select it with X.iloc[[k]].")
+    checked_record(record)
     local = explanation.explain_local(record)
     at = local._threshold_score(threshold)
-    error = float(_known_errors(explanation, local)[0])
+    error = float(_errors(explanation, local)[0])
     estimate = float(local.scores[0]) - at
     half = half_width(1) * error
     low, high = estimate - half, estimate + half
@@ -148,7 +147,7 @@ def decisions(
     fits, chosen = private_fits(source, epsilon, repeat)
     local = chosen.explain_local(records)
     at = local._threshold_score(threshold)
-    gap, error = local.scores - at, _known_errors(chosen, local)
+    gap, error = local.scores - at, _errors(chosen, local)
     ratio = np.divide(gap, error, out=np.where(gap == 0, 0.0, np.inf), where=error > 0)
     half = half_width(1) * error
     sides = [fit.explain_local(records).scores > at for fit in fits]
@@ -171,10 +170,42 @@ def decisions(
     )
 
 
-def _known_errors(explanation: GlobalExplanation, local: LocalExplanation) -> FloatArray:
+def checked_record(record: pd.DataFrame) -> None:
+    """Raise ValueError unless a record is a table of one row.
+
+    Parameters
+    ----------
+    record : DataFrame
+    """
+    if not isinstance(record, pd.DataFrame) or len(record) != 1:
+        raise ValueError("record must be a DataFrame of one row; select it with X.iloc[[k]].")
+
+
+def known_errors(explanation: GlobalExplanation, local: LocalExplanation) -> FloatArray:
+    """Return upper bounds on the errors of scores; raise ValueError if there are none.
+
+    Parameters
+    ----------
+    explanation : GlobalExplanation
+    local : LocalExplanation
+        Local explanation of one or more rows, computed from `explanation`.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+    """
     if any(part.released is not None for part in explanation.parts):
         raise ValueError(f"no claim about a decision of curves edited by hand. {ALIKE}")
     errors = score_errors(explanation, local)
     if errors is None:
         raise ValueError(f"no claim about a decision: errors of the score are unknown. {ALIKE}")
     return errors
+
+
+def _errors(explanation: GlobalExplanation, local: LocalExplanation) -> FloatArray:
+    if explanation.of_class:
+        raise ValueError(
+            "one of several classes has no threshold; for the predicted class, pass the "
+            "explanation of all classes to claim(), with record=."
+        )
+    return known_errors(explanation, local)

@@ -62,7 +62,7 @@ def score_errors(explanation: GlobalExplanation, local: LocalExplanation) -> Flo
         the errors of pairs are not stored, so the standard deviations of pairs are added in full.
     """
     noise = explanation.noise
-    if noise is None or local.total_std is None or explanation.of_class:
+    if noise is None or local.total_std is None:
         return None
     n_terms = len(noise.sizes)
     stds = np.column_stack([local.total_std[:, :n_terms], np.full(len(local), noise.std[-1])])

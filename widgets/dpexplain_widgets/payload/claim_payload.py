@@ -76,16 +76,17 @@ def decision_part(explanation: GlobalExplanation) -> dict[str, Any] | None:
     -------
     dict or None
         A dictionary with two keys, or None if no claims can be made about decisions. "factor" is
-        the half-width of an interval in standard deviations. "together" encodes the output of
+        the half-width of an interval in standard deviations, for the leads over all other classes
+        if there are several. "together" encodes the output of
         :func:`dpexplain.explain.claims.score_errors.part_correlations` as a string with one
         character for each correlation, or is None for a large model.
     """
-    alone = explanation.main_effects_only or explanation.of_class
     known = all(part.total_std is not None and part.released is None for part in explanation.parts)
-    if explanation.noise is None or alone or not known:
+    if explanation.noise is None or explanation.main_effects_only or not known:
         return None
+    rivals = len(explanation.classes or ()) - 1 if explanation.of_class else 1
     steps = part_correlations(explanation.noise)
-    return {"factor": half_width(1), "together": None if steps is None else _letters(steps)}
+    return {"factor": half_width(rivals), "together": None if steps is None else _letters(steps)}
 
 
 def _letters(levels: npt.NDArray[np.int64]) -> str:

@@ -89,6 +89,9 @@ export interface Claim {
   holds: boolean;
   /** Bins that can be the extreme. */
   candidates?: number[];
+  /** The predicted class and the one that may come closest, for several classes. */
+  first?: number;
+  second?: number;
 }
 
 /** The bins of one feature of a pair. */

@@ -11,7 +11,7 @@ const CLAIM_UNKNOWN = {
   rank: "The page makes no claims about this curve: its errors are unknown, it was edited, or it has too many bins " +
     "for a page. In Python, dpexplain.explain.claim() makes claims about any released curve.",
   decision: "The page makes no claim about this decision: it needs a threshold, and a score that is the sum of " +
-    "curves and pairs with known errors, of a model without edits or a third class.",
+    "curves and pairs with known errors, of a model without edits.",
   range: "A range makes a claim if it leaves a bin to compare with.",
 };
 const EXTREME_UNKNOWN = "The page makes no claim about the highest or lowest bin here: it needs a curve with known " +

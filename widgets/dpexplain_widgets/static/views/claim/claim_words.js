@@ -109,7 +109,13 @@ function claimedRank({ payload, term }, claim) {
  * @param {Question} question
  * @param {Claim} claim
  */
-function claimedDecision({ payload }, { threshold }, claim) {
+function claimedDecision({ payload, models }, { threshold }, claim) {
+  if (claim.first !== undefined) {
+    const [first, second] = [claim.first, claim.second].map((k) => quotedName(models[k].name, 40));
+    return `${quotedName(payload.target.name, 40)} = ${first} is the most likely class for this record: ` +
+      `${formatSigned(claim.estimate)} log-odds against ${second}, 95% between ${formatSigned(claim.low)} and ` +
+      formatSigned(claim.high);
+  }
   const at = thresholdScore(payload.link, threshold);
   const [said, low, high, limit] = [claim.estimate, claim.low, claim.high, 0]
     .map((each) => formatNumber(predictionOf(payload.link, each + at)));
@@ -186,12 +192,14 @@ const CLAIM_BASES = {
     "which follows from the band of all cells and holds for all regions at once.",
   "pair, noise": "It refers to what the released pair adds, without its noise; the effect of this pair is not " +
     "estimated. Its interval follows from the band of all cells and holds for all regions at once.",
+  lead: "It refers to the prediction without the noise of the fit; the errors of both classes are added up.",
   decision: "It refers to the prediction without the noise of the fit; the errors of terms are added up with the " +
     "largest correlation of any of their bins.",
 };
 
 /** What the interval of a claim covers, in a sentence. */
-export function basisWords({ basis }, { kind }, isPair) {
+export function basisWords({ basis, first }, { kind }, isPair) {
+  if (first !== undefined) return CLAIM_BASES.lead;
   if (isPair) return CLAIM_BASES[basis === "effect" ? "pair" : "pair, noise"];
   return CLAIM_BASES[kind === "decision" ? kind : basis];
 }

@@ -1,4 +1,5 @@
 // Claims: the answer to a question, with the joint errors of all its parts.
+import { fitsOfClasses } from "../local/class_probabilities.js";
 import { explainValues, thresholdScore } from "../local/contributions.js";
 import { FIRST_LETTER, claimBetween, contrastClaim, dot, sidesOf, valueCount } from "./contrasts.js";
 import { binOfValue, binWeights } from "../disagreement/distance.js";
@@ -90,20 +91,42 @@ function scoreError(stds, together) {
   return Math.sqrt(variance);
 }
 
+/** The score of some values, and an upper bound of its error. */
+function scoreOf(fit, values) {
+  const { parts, score } = explainValues(fit, values);
+  const stdsOf = (ofPairs) => parts.filter((_, i) => Boolean(fit.terms[i].axes) === ofPairs).map(({ std }) => std);
+  const std = scoreError([...stdsOf(false), fit.intercept_std], fit.claims.together);
+  // How pairs err together with curves is not stored, so their errors are added in full.
+  return { score, std: stdsOf(true).reduce((sum, each) => sum + each, std) };
+}
+
+/**
+ * The claim that the predicted class leads the others. How the errors of two classes are correlated is not stored,
+ * so they are added in full.
+ * @returns {Claim | null}
+ */
+function leadingClassClaim(state, fit, { values }) {
+  const fits = fitsOfClasses(state, fit);
+  if (fits.some((each) => !each?.claims)) return null;
+  const classes = fits.map((each) => scoreOf(each, values));
+  const first = classes.reduce((best, { score }, k) => (score > classes[best].score ? k : best), 0);
+  return classes.map(({ score, std }, second) => {
+    const lead = claimBetween(classes[first].score - score, classes[first].std + std, fit.claims.factor, "noise");
+    return { ...lead, first, second, holds: lead.low > 0 };
+  }).filter(({ second }) => second !== first).reduce((least, each) => (each.low < least.low ? each : least));
+}
+
 /**
  * @param {State} state
  * @param {Fit} fit
  * @param {Question} question
  */
-export function decisionClaim({ payload }, fit, { values, threshold }) {
-  const at = thresholdScore(payload.link, threshold);
+export function decisionClaim(state, fit, question) {
+  if (state.payload.target.by_class) return leadingClassClaim(state, fit, question);
+  const at = thresholdScore(state.payload.link, question.threshold);
   if (!fit.claims || at === null) return null;
-  const { parts, score } = explainValues(fit, values);
-  const stdsOf = (ofPairs) => parts.filter((_, i) => Boolean(fit.terms[i].axes) === ofPairs).map(({ std }) => std);
-  const std = scoreError([...stdsOf(false), fit.intercept_std], fit.claims.together);
-  // How pairs err together with curves is not stored, so their errors are added in full.
-  const ofPairs = stdsOf(true).reduce((sum, each) => sum + each, 0);
-  return claimBetween(score - at, std + ofPairs, fit.claims.factor, "noise");
+  const { score, std } = scoreOf(fit, question.values);
+  return claimBetween(score - at, std, fit.claims.factor, "noise");
 }
 
 /**
@@ -153,7 +176,8 @@ function askedElsewhere(state, fit, question) {
 
 function claimState(claim, asked, kind) {
   if (claim === null) return "not resolved";
-  const same = kind === "rank" ? claim.estimate === asked.estimate : claim.estimate * asked.estimate > 0;
+  const agrees = claim.first === asked.first && claim.estimate * asked.estimate > 0;
+  const same = kind === "rank" ? claim.estimate === asked.estimate : agrees;
   if (claim.holds) return same ? "holds" : "reversed";
   return claim.basis === "effect" ? "may be noise" : "may be noise or hidden by shrinkage";
 }

@@ -9,7 +9,7 @@ const MOST_CLASSES = 8;
  * @param {import("../../types").State} state
  * @param {import("../../types").Fit} fit
  */
-function fitsOfClasses(state, fit) {
+export function fitsOfClasses(state, fit) {
   const { models, payload, editedOf } = state;
   if (!payload.target.by_class) return null;
   if (editedOf && fit === state.fit) return models.map((each) => editedOf(each, each.fits[state.stop][state.repeat]));
