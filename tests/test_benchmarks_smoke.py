@@ -140,6 +140,17 @@ def test_truth_is_held_against_bands_the_planner_a_table_and_held_out_records(
     assert tables(capsys.readouterr().out) == found
 
 
+def test_an_oracle_that_knows_correlations_is_held_against_the_estimate(load, capsys, monkeypatch):
+    truth, bench = load("truth"), load("bench_truth")
+    few = replace(load("bench_truth_problems").problem("correlated"), n=600)
+    monkeypatch.setattr(bench, "problem", lambda name: few)
+    truth.main(["--parts", "oracle", "--epsilons", "4", "--fits", "1"])
+    found = tables(capsys.readouterr().out)[0]
+    assert [row[0] for row in found[1:]] == ["correlated", "correlated counts"]
+    for share in found[1][3:]:
+        assert re.fullmatch(r"[01]\.\d\d -> [01]\.\d\d", share)
+
+
 def test_planner_is_wrong_where_terms_rise_earlier_or_although_none_should(load):
     def row(needed: float) -> dict[str, object]:
         rises = needed == 1.0

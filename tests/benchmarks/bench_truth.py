@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
+import unittest.mock
 import warnings
+from contextlib import ExitStack
 from functools import cache
 from typing import Any
 
@@ -16,6 +18,7 @@ from numpy.typing import NDArray
 from dpexplain import DPExplainableBoostingClassifier, DPExplainableBoostingRegressor
 from dpexplain.compare import epsilons_to_stand_out
 from dpexplain.exceptions import PrivacyWarning
+from dpexplain.models.boosting.uncertainty.effects import estimate as effects
 
 FloatArray = NDArray[np.float64]
 
@@ -147,6 +150,38 @@ def _rows_of_score(
             explanation, people[:_DECISIONS], score[:_DECISIONS]
         )
     return rows
+
+
+def row_of_oracle(name: str, epsilon: float, seed: int) -> dict[str, Any]:
+    """Fit once, and count certain effects with estimated and with known correlations.
+
+    An oracle knows the correlations of all features; everything else is estimated in the same way.
+    It shows how much of the power is lost because correlations must be estimated.
+    """
+    model, correlation = fitted(name, epsilon, seed), problem(name).correlation
+    n = len(model._terms.bins)
+    first, second = np.triu_indices(n, 1)
+    paired = (first % 2 == 0) & (second == first + 1)
+    known = np.where(paired, correlation, 0.0), np.full(len(first), 1e-3)
+    row: dict[str, Any] = {"problem": name, "epsilon": epsilon, "seed": seed, "part": "oracle"}
+    for kind in ("estimated", "known"):
+        model.__dict__.pop("_effect", None)
+        with ExitStack() as stack:
+            if kind == "known":
+                patch = unittest.mock.patch.object(effects, "correlations", return_value=known)
+                stack.enter_context(patch)
+            explanation = model.explain_global()
+        curves, shares = truth(name, model)
+        rows = [_row(*each) for each in zip(explanation.terms, curves, shares, strict=True)]
+        certain = [t.name in explanation.terms_with_effect for t in explanation.terms]
+        real = [r["real"] for r in rows]
+        row[kind] = {
+            "certain": float(np.mean(np.array(certain)[real])),
+            "marked": float(np.mean([r["effect"]["marked"] for r in rows if r["real"]])),
+            "whole": float(np.mean([r["effect"]["whole"] for r in rows])),
+            "null": float(np.mean(np.array(certain)[~np.array(real)])),
+        }
+    return row
 
 
 def rows_above_noise(name: str, epsilon: float, seed: int) -> list[dict[str, Any]]:

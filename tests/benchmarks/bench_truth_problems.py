@@ -35,6 +35,8 @@ class Problem:
     """Variance of a count beyond its rate, divided by the square of the rate."""
     more: tuple[dict[str, Curve], ...] = ()
     """Curves of the second class, the third, and so on, if there are more than two."""
+    correlation: float | None = None
+    """Correlation of every second feature with the one before it, if all are normal."""
 
     @property
     def classifies(self) -> bool:
@@ -117,7 +119,8 @@ def _correlated() -> Problem:
         "x3": lambda x: -0.6 * x, "x4": lambda x: 0.7 * (np.abs(x) - 0.8), "x5": lambda x: 0.5 * x,
         "x6": lambda x: 0.8 * (x > 0.3), "x7": nothing, "x8": nothing, "x9": lambda x: 0.4 * x,
     }  # fmt: skip
-    return Problem(10_000, _normals(10, 0.9), curves, _numeric(10, -4, 4), -0.5)
+    draw, features = _normals(10, 0.9), _numeric(10, -4, 4)
+    return Problem(10_000, draw, curves, features, -0.5, correlation=0.9)
 
 
 def _heavy_tails() -> Problem:
@@ -325,7 +328,9 @@ def _counts(correlation: float = 0.0) -> Problem:
         "x6": lambda x: 0.3 * np.abs(x), "x7": lambda x: 0.2 * x,
     }  # fmt: skip
     draw = _normals(8, correlation)
-    return Problem(10_000, draw, curves, _numeric(8, -4, 4), 0.3, dispersion=0.5)
+    return Problem(
+        10_000, draw, curves, _numeric(8, -4, 4), 0.3, dispersion=0.5, correlation=correlation
+    )
 
 
 def _classes(correlation: float = 0.0) -> Problem:

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from bench_claims import claims_row
 from bench_print import machine, table, versions
-from bench_truth import rows_above_noise, rows_of_fit
+from bench_truth import row_of_oracle, rows_above_noise, rows_of_fit
 from bench_truth_planner import planner_rows
-from bench_truth_problems import PROBLEMS
+from bench_truth_problems import PROBLEMS, problem
 from bench_truth_tables import CLASSES, REAL, is_there, row_of_calibration, row_of_table
 from numpy.typing import NDArray
 
@@ -22,7 +22,7 @@ EPSILONS = (0.25, 1.0, 4.0)
 OF_CALIBRATION = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0)
 LARGE = (12.0, 50.0)
 """Where, beside these, it is measured which terms rise above the noise, to judge the planner."""
-PARTS = ("simulated", "planner", "tables", "calibration")
+PARTS = ("simulated", "oracle", "planner", "tables", "calibration")
 Row = dict[str, Any]
 FloatArray = NDArray[np.float64]
 Cell = tuple[str, str, float, int]
@@ -46,6 +46,9 @@ def main(given: Sequence[str] | None = None) -> None:
     }
     if found["simulated"]:
         _print_simulated(_grouped(found["simulated"]))
+    if found["oracle"]:
+        print("\nEstimated correlations -> an oracle's, which knows them.\n")
+        _print([_oracle_row(rows) for rows in _grouped(found["oracle"])])
     if found["simulated"] and found["planner"]:
         print("\nThe planner: fits that name an epsilon, or say that none is enough.\n")
         _print(planner_rows(found["simulated"], found["planner"]))
@@ -63,6 +66,9 @@ def _cells(arguments: Any, part: str) -> list[Cell]:
     epsilons, n_fits = arguments.epsilons or EPSILONS, arguments.fits
     if part == "calibration":
         epsilons = arguments.epsilons or OF_CALIBRATION
+    if part == "oracle":
+        names = [name for name in names if problem(name).correlation]
+        n_fits = max(1, arguments.fits // 4)
     if part == "planner":
         epsilons, n_fits = LARGE, max(1, arguments.fits // 4)
     if part in ("tables", "calibration"):
@@ -83,6 +89,8 @@ def _rows(cell: Cell, *, claims: bool) -> list[Row]:
         return rows_of_fit(*rest, claims=claims)
     if part == "planner":
         return rows_above_noise(*rest)
+    if part == "oracle":
+        return [row_of_oracle(*rest)]
     return [row_of_table(*rest) if part == "tables" else row_of_calibration(*rest)]
 
 
@@ -243,6 +251,18 @@ def _table_row(rows: list[Row]) -> Row:
         "ratio": f"{away[1].mean() / away[0].mean():.2f}",
         "whole curves": " -> ".join(f"{x.mean():.2f}" for x in inside),
     }
+
+
+def _oracle_row(rows: list[Row]) -> Row:
+    def both(what: str) -> str:
+        means = (np.mean([row[kind][what] for row in rows]) for kind in ("estimated", "known"))
+        return " -> ".join(f"{mean:.2f}" for mean in means)
+
+    names = {
+        "real effect certain": "certain", "real marked": "marked",
+        "null effect certain": "null", "whole curves": "whole",
+    }  # fmt: skip
+    return {**_name(rows), **{title: both(what) for title, what in names.items()}}
 
 
 def _calibration(rows: list[Row]) -> Row:
