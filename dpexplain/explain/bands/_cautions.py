@@ -32,8 +32,8 @@ _ENTANGLED = (
     "read their estimates together."
 )
 _JUMPING = (
-    "The effect of {} may jump between {} and {}: the estimate rounds off jumps, so the true curve "
-    "can leave the effect band in bins next to them."
+    "The effect of {} may jump between {} and {}: where and how far is uncertain, so the true "
+    "curve can leave the effect band in bins next to them."
 )
 _MISFIT = (
     "The released sums differ from those that the estimates predict by more than noise explains: "
