@@ -69,12 +69,6 @@ export function ribbonPath(upper, lower) {
   return `${bumpPath(upper)}L${bumpPath([...lower].reverse()).slice(1)}Z`;
 }
 
-/** Circles of a radius around points, as one path. */
-export function pointsPath(points, radius) {
-  const half = `a${radius} ${radius} 0 1 0`;
-  return points.map(([x, y]) => `M${x - radius} ${y}${half} ${2 * radius} 0${half} ${-2 * radius} 0Z`).join("");
-}
-
 /** Kendall's rank correlation of two lists of ranks without ties. */
 export function kendallTau(one, other) {
   let agreeing = 0;
