@@ -21,10 +21,17 @@ class Given:
     def __init__(self, *answers):
         self.left = list(answers)
 
+    def RAND_add(self, seed, entropy):  # noqa: N802 - as OpenSSL calls it
+        pass
+
     def RAND_bytes(self, n):  # noqa: N802 - as OpenSSL calls it
         answer = self.left.pop(0)
         assert len(answer) == n
         return answer
+
+
+def given_by(stream):
+    return SimpleNamespace(RAND_bytes=stream, RAND_add=lambda seed, entropy: None)
 
 
 @pytest.fixture
@@ -60,7 +67,7 @@ def test_a_coin_compares_a_uniform_number_with_the_float_itself(probability, ran
         digits.append(int(min(digit, 255)))
     digits += [*random, 0, 1] + [0] * 140  # a float has at most 1,074 bits
     asked = iter(digits)
-    stream = SimpleNamespace(RAND_bytes=lambda n: bytes(next(asked) for _ in range(n)))
+    stream = given_by(lambda n: bytes(next(asked) for _ in range(n)))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(secret_bits, "ssl", stream)
         shown = SecretCoins().heads(1, probability)
@@ -135,7 +142,7 @@ def test_few_places_have_one_order(n):
 def test_more_bytes_than_are_asked_for_at_once_are_put_together(monkeypatch):
     monkeypatch.setattr(secret_bits, "_BYTES_AT_ONCE", 3)
     asked = []
-    stream = SimpleNamespace(RAND_bytes=lambda n: asked.append(n) or bytes(range(n)))
+    stream = given_by(lambda n: asked.append(n) or bytes(range(n)))
     monkeypatch.setattr(secret_bits, "ssl", stream)
     assert SecretCoins().heads(8, 1.5 / 256).tolist() == [True, True, False] * 2 + [True, True]
     assert asked == [3, 3, 2, 3]
@@ -150,7 +157,7 @@ def test_all_that_is_shown_follows_from_the_bytes_of_the_generator(monkeypatch):
     def shown(seed):
         np.random.seed(seed)  # noqa: NPY002
         stream = np.random.default_rng(5)
-        monkeypatch.setattr(secret_bits, "ssl", SimpleNamespace(RAND_bytes=stream.bytes))
+        monkeypatch.setattr(secret_bits, "ssl", given_by(stream.bytes))
         own = secret_coins()
         (child,) = own.spawn(1)
         return np.concatenate(

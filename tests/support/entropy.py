@@ -54,7 +54,8 @@ class NamedEntropy:
         self._patch = pytest.MonkeyPatch()
         system = SimpleNamespace(urandom=self._bytes)
         self._patch.setattr(noise_source, "os", system)
-        self._patch.setattr(secret_bits, "ssl", SimpleNamespace(RAND_bytes=self._bytes))
+        stream = SimpleNamespace(RAND_bytes=self._bytes, RAND_add=lambda seed, entropy: None)
+        self._patch.setattr(secret_bits, "ssl", stream)
         # What numpy seeds a generator with that was given no seed, as for public structure.
         self._patch.setattr(bit_generator, "randbits", self._bits)
 
