@@ -24,8 +24,8 @@ from dpexplain.models.locally_linear.arithmetic import (
     to_integers,
 )
 from dpexplain.models.locally_linear.gradients import FilterShape, GradientSums
-from dpexplain.models.locally_linear.inputs import features_of, preparation_of
-from dpexplain.models.locally_linear.projections import PROJECTIONS, make_basis
+from dpexplain.models.locally_linear.inputs import Features, features_of, preparation_of
+from dpexplain.models.locally_linear.projections import PROJECTIONS, Basis, make_basis
 from effort import examples
 
 pytestmark = pytest.mark.full
@@ -175,6 +175,17 @@ def test_a_clipped_record_uses_up_the_clip(projection):
         assert 0.99 * 2.0**BITS < np.linalg.norm(own) <= 2.0**BITS
 
 
+def test_a_record_at_the_largest_factor_keeps_to_the_clip():
+    """Short records need large factors; here, both classes have the largest one."""
+    features = Features(np.array([[10, 362]], dtype=np.int16), 1 / 362)
+    shape, label = FilterShape(2, 1, 1.0), np.zeros(1, dtype=np.int32)
+    sums = GradientSums(features, label, shape, Basis(None, 1.0, 1), clip=1e-3, lattice_bits=BITS)
+    own = sums(np.zeros((2, 2)), np.array([0]))
+    assert np.abs(own[:, 0]).tolist() == 2 * [10 * LARGEST_FACTOR]
+    assert np.array_equal(own[0], -own[1])
+    assert np.linalg.norm(own.astype(float)) <= 2.0**BITS
+
+
 @pytest.mark.parametrize("n", [1, 63, 64, 65, 130])
 def test_factors_are_bounded_one_by_one_and_truncated(n):
     """If one factor exceeds the bound, all factors of its record shrink by the same ratio."""
@@ -242,6 +253,9 @@ def test_the_budget_of_bits_is_kept_for_every_size():
     assert products.largest_factor(10**6, 2 ** (FEATURE_BITS + 1)) >= 2 ** (FACTOR_BITS - 1)
     limbs = products.limbs(np.array([[[LARGEST_FACTOR, -LARGEST_FACTOR]]]), FACTOR_BITS, 2)
     assert np.abs(limbs.astype(int)).max() <= 2 ** (FACTOR_BITS - 1)
+    low, high = np.split(limbs.astype(int)[0], 2)
+    whole = low[0, :2] + high[0, :2] * 2**FACTOR_BITS
+    assert whole.tolist() == [LARGEST_FACTOR, -LARGEST_FACTOR]
     for multiplier in (0.3, 1.0, 11.6, 330.0, 5e5):
         assert multiplier * 2 ** lattice_bits(multiplier) <= 2**43
         assert BLOCK * 2 ** lattice_bits(multiplier) <= 2**53

@@ -154,10 +154,11 @@ def _split(values, bits, n_limbs, found):  # type: ignore[no-untyped-def]
         for i in range(values.shape[1]):
             for j in range(values.shape[2]):
                 left = values[matrix, i, j]
-                for k in range(n_limbs):
+                for k in range(n_limbs - 1):
                     left += half
                     found[matrix, k * n_padded + i, j] = (left & (2 * half - 1)) - half
                     left >>= bits
+                found[matrix, (n_limbs - 1) * n_padded + i, j] = left
 
 
 @intrinsic
