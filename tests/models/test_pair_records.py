@@ -105,3 +105,26 @@ def test_the_largest_grids_keep_their_cells_apart(shape):
     groups = tuple(np.arange(g).astype(np.uint8) for g in shape)
     crossing = Crossing(2, (0, 1), groups, shape[1])
     np.testing.assert_array_equal(crossing.cells(*bins), np.arange(shape[0] * shape[1]))
+
+
+def test_no_warning_depends_on_the_score_of_a_record():
+    """Updates that meet only in one record exceed the range of its odds, without a message."""
+    for bins in ([1, 1], [1, 0]):
+        own = [np.array([b], dtype=np.uint8) for b in (*bins, 1)]
+        records = Records(own, [2, 2, 2], np.ones(1, np.float32), LOGISTIC)
+        for feature in range(3):
+            records.apply(feature, np.array([0.0, 30.0]))
+        assert records.score_counts(-1.0, 0.5, 4).sum() == 1
+
+
+@pytest.mark.parametrize("loss", [LOGISTIC, SQUARED])
+def test_an_update_is_added_once_if_scores_are_counted_before_the_next_pass(loss):
+    update, leaf = np.linspace(-1.0, 1.0, N_BINS[0]), np.zeros(N_BINS[2], dtype=np.uint8)
+    found = []
+    for counted in (False, True):
+        records = make_records(50, 0, loss)
+        records.apply(0, update)
+        if counted:
+            records.score_counts(-1.0, 0.5, 4)
+        found.append(records.leaf_sums(2, leaf, 1, 1.0).tolist())
+    assert found[0] == found[1]

@@ -258,14 +258,15 @@ class Records:
     def _settle(self) -> None:
         """Add a pending update to the scores."""
         if self._waiting:
-            moves = self._last_update[..., self._bins[self._last_feature]]
+            feature, update = self._taken_update()
+            moves = update[..., self._bins[feature]]
             if self._odds:
-                self._score *= moves
+                with np.errstate(over="ignore"):  # no warning depends on a record
+                    self._score *= moves
                 limits = _kernels.LEAST_ODDS, _kernels.MOST_ODDS
                 np.clip(self._score, *limits, out=self._score)
             else:
                 self._score += moves
-            self._waiting = False
 
     def leaf_sums(
         self, feature: int, leaf_of_bin: NDArray[np.uint8], n_leaves: int, clip: float
