@@ -1,6 +1,6 @@
 """Speed of the Explorer in a browser: ``make bench-ui``.
 
-From a key press or a click to the frame after the one that shows the change, in an exported page of
+From a key press or a click to the end of the frame that shows the change, in an exported page of
 14 features at 7 epsilons, in one with image filters, and in JupyterLab; how large pages of 14
 and of 1,000 terms are and how soon they can be used; and how long the kernel takes for a payload
 and for a live fit.
