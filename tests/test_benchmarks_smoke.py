@@ -61,6 +61,8 @@ def small_targets(load, monkeypatch):
     monkeypatch.setattr(targets, "reading", lambda: reading(n_rows=4000))
     starting = targets.starting
     monkeypatch.setattr(targets, "starting", lambda: starting(n_runs=1, n_rows=200))
+    scaling = targets.scaling
+    monkeypatch.setattr(targets, "scaling", lambda: scaling((1000, 2000, 3000), epochs=1))
     monkeypatch.setattr(load("bench_opacus"), "N_STEPS", 1)
     monkeypatch.setattr(targets, "EPSILONS", EPSILONS)
     monkeypatch.setitem(data.TABLES, "adult", data.TABLES["simulated"])
@@ -84,7 +86,10 @@ def test_targets_are_printed_with_what_was_measured_met_or_not(load, capsys, sma
         "all cells quoted",
         "import of one estimator",
         "no kernel on disk",
+        "installation without extras",
         "locally linear step",
+        "CPU times",
+        "extrapolated to 100,000,000 rows",
     )
     for target in wanted:
         assert target in named

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 import time
 import tracemalloc
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
 
 import cold_start
 import numpy as np
 import pandas as pd
+import scale
 from bench_coins import coin_costs
 from bench_lines import line_costs
 from bench_measure import race, summary
@@ -26,6 +30,7 @@ from dpexplain.datasets import Dataset
 EPSILONS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 N_REPEATS, N_CORES = 5, 2
 N_ROWS, N_FEATURES = 1_000_000, 10
+SCALE_SIZES = (1_000_000, 2_000_000, 4_000_000)
 COMPARED = ("adult", "california", "insurance")
 HEADER = ("target", "wanted", "measured", "met")
 
@@ -157,6 +162,61 @@ def starting(n_runs: int = 5, n_rows: int = 10_000) -> Iterator[Row]:
     yield Row(target, "CPU at most 5 s", _cpu_s(first), first <= 5)
 
 
+def installed_bytes(package: str, known: set[str]) -> int:
+    """Return the size of a package with all that it requires, without extras.
+
+    Parameters
+    ----------
+    package : str
+    known : set of str
+        Packages that are not counted again; extended.
+    """
+    name = re.sub(r"[-_.]+", "-", package).lower()
+    try:
+        found = distribution(name)
+    except PackageNotFoundError:  # a requirement of other systems
+        return 0
+    if name in known:
+        return 0
+    known.add(name)
+    files = (Path(str(file.locate())) for file in found.files or ())
+    size = sum(path.stat().st_size for path in files if path.is_file())
+    required = (r for r in found.requires or () if "extra ==" not in r)
+    return size + sum(installed_bytes(re.split(r"[^\w.-]", r)[0], known) for r in required)
+
+
+def installation() -> Row:
+    """Measure the packages of an installation without extras."""
+    megabytes = installed_bytes("dpexplain", set()) / 1e6
+    target = "installation without extras, all packages"
+    return Row(target, "at most 700 MB", f"{megabytes:.0f} MB", megabytes <= 700)
+
+
+def scaling(sizes: Sequence[int] = SCALE_SIZES, epochs: int = 60) -> Iterator[Row]:
+    """Measure fits of growing Parquet tables, each in its own process, and extrapolate."""
+    with tempfile.TemporaryDirectory() as name:
+        folder, file_rows = Path(name), min(sizes)
+        scale.write_parts(folder, max(sizes), file_rows)
+        costs = [
+            scale.in_process_of_its_own("boosting", folder, n // file_rows, epochs) for n in sizes
+        ]
+    cpu = [cost["cpu_seconds"] for cost in costs]
+    peak = [cost["peak_megabytes"] for cost in costs]
+    start, slope, error = scale.line_through(sizes, cpu)
+    shape = f"Parquet × {scale.N_FEATURES}, {', '.join(f'{n:,}' for n in sizes)} rows"
+    measured = f"{1 / slope:,.0f} rows per CPU s, off by {100 * error:.0f}%"
+    yield Row(f"{shape}: a line through CPU times", "off by at most 25%", measured, error <= 0.25)
+    most = scale.EXTRAPOLATED[0]
+    held = peak[-1] + scale.growth(sizes, peak) * (most - sizes[-1])
+    wanted = f"below {scale.MEMORY_TARGET:,} MB"
+    yield Row(
+        f"{shape}: memory of the process, extrapolated to {most:,} rows",
+        wanted,
+        f"{held:,.0f} MB (and {start + slope * most:,.0f} CPU s)",
+        held < scale.MEMORY_TARGET,
+    )
+
+
 def steps() -> Iterator[Row]:
     """Measure the CPU time of a locally linear step as a multiple of Opacus's."""
     rows, missing = step_times()
@@ -223,4 +283,6 @@ def targets(
     yield from growth(budget)
     yield from reading()
     yield from starting()
+    yield installation()
     yield from steps()
+    yield from scaling()
