@@ -103,6 +103,19 @@ def test_large_tables_wide_bins_and_constraints_are_visited_one_by_one(calls, mo
     assert poisson.stacked() is None
 
 
+def test_no_message_about_the_visits_shows_records(monkeypatch):
+    """A traceback with the values of variables prints them by their repr."""
+    shown, honest = [], PartInTurn.add
+
+    def add(self, first, last, answers):
+        shown.append(repr(self))
+        honest(self, first, last, answers)
+
+    monkeypatch.setattr(PartInTurn, "add", add)
+    model_of("Regressor", max_rounds=1).fit(*data_of("Regressor", 20))
+    assert shown == ["<PartInTurn of 3 visits>"]
+
+
 def test_no_visit_by_visit_fit_equals_one_with_another_sum(monkeypatch):
     """The comparison above would notice a sum that is off by a single lattice step."""
     honest = PartInTurn.add

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import ssl
 from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
@@ -50,11 +51,11 @@ class NamedEntropy:
 
     def __init__(self, repeats: bool) -> None:
         self._repeats = repeats
-        self._draw = os.urandom
+        self._system = self._draw = os.urandom
         self._patch = pytest.MonkeyPatch()
         system = SimpleNamespace(urandom=self._bytes)
         self._patch.setattr(noise_source, "os", system)
-        stream = SimpleNamespace(RAND_bytes=self._bytes, RAND_add=lambda seed, entropy: None)
+        stream = SimpleNamespace(RAND_bytes=self._bytes_of_openssl, RAND_add=ssl.RAND_add)
         self._patch.setattr(secret_bits, "ssl", stream)
         # What numpy seeds a generator with that was given no seed, as for public structure.
         self._patch.setattr(bit_generator, "randbits", self._bits)
@@ -66,9 +67,12 @@ class NamedEntropy:
     def _bytes(self, n_bytes: int) -> bytes:
         return self._draw(n_bytes)
 
+    def _bytes_of_openssl(self, n_bytes: int) -> bytes:
+        return ssl.RAND_bytes(n_bytes) if self._draw is self._system else self._draw(n_bytes)
+
     def begin(self, name: str | None) -> None:
         """Draw from the stream with this name from now on; None means the operating system."""
-        self._draw = os.urandom  # asked below for a seed that the key replaces
+        self._draw = self._system  # asked below for a seed that the key replaces
         if name is not None:
             words = np.frombuffer(hashlib.sha256(name.encode()).digest(), dtype=np.uint64)
             self._draw = np.random.Generator(np.random.Philox(key=words[:2])).bytes

@@ -68,7 +68,7 @@ class VisitsInTurn:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class PartInTurn:
     """Visits that share a clip, in the form that `Mechanism.release_in_turn` expects.
 
@@ -87,3 +87,6 @@ class PartInTurn:
     def add(self, first: int, last: int, answers: NDArray[np.int64]) -> None:
         """Add the exact sums of some visits to an array with all answers before them."""
         visit_in_turn(first, last, *self.before, self.start, answers, *self.after)
+
+    def __repr__(self) -> str:
+        return f"<PartInTurn of {len(self.start) - 1} visits>"
