@@ -189,28 +189,26 @@ def released_path(fit: PrivateFit, bound: float) -> Path:
     return Path(tuple(tables), unbound, before.astype(np.intp), tuple(members))
 
 
-def _per_bin(fit: PrivateFit, own: Sequence[int] | NDArray[np.intp]) -> FloatArray:
+def _per_bin(fit: PrivateFit, own: NDArray[np.intp]) -> FloatArray:
     """Return one feature's updates per bin, shape (n_own_visits, n_bins, n_scores)."""
-    rows = [fit.steps[v].update[fit.visits[v].leaf_of_bin] for v in own]
-    stacked = np.stack(rows)
-    return stacked[:, :, None] if stacked.ndim == 2 else stacked
+    updates = fit.steps.update[fit.steps.start[own, None] + _leaves(fit, own)]
+    return updates[:, :, None] if updates.ndim == 2 else updates
+
+
+def _leaves(fit: PrivateFit, own: NDArray[np.intp]) -> NDArray[np.uint8]:
+    """Return the leaf of each bin at visits to one feature, shape (n_visits, n_bins)."""
+    return fit.visits.leaf_of_bin[own, : fit.visits.n_bins[fit.visits.feature[own[0]]]]
 
 
 def _members(fit: PrivateFit, own: NDArray[np.intp]) -> Members:
-    sizes = [len(fit.visits[v].leaf_weight) for v in own]
     # The sum of a tree with a single leaf contains no information about differences between bins.
-    use = [v for v, n in zip(own, sizes, strict=True) if n > 1]
-    n_bins = len(fit.visits[own[0]].leaf_of_bin)
-    if not use:
-        nothing = np.zeros(0, dtype=np.intp)
-        n_scores = fit.steps[own[0]].sums[:1].size
-        return Members(nothing, np.zeros((0, n_bins)), np.zeros((0, n_scores)))
-    leaves = [np.arange(len(fit.visits[v].leaf_weight)) for v in use]
-    visit = np.repeat(np.array(use, dtype=np.intp), [len(rows) for rows in leaves])
-    of_bin = np.stack([fit.visits[v].leaf_of_bin for v in use])
-    repeated = np.repeat(of_bin, [len(rows) for rows in leaves], axis=0)
-    bins = (repeated == np.concatenate(leaves)[:, None]).astype(np.float64)
-    sums = np.concatenate([fit.steps[v].sums for v in use])
+    use = own[fit.visits.n_leaves[own] > 1]
+    n_leaves = fit.visits.n_leaves[use]
+    visit = np.repeat(use, n_leaves)
+    leaf = np.arange(len(visit)) - np.repeat(np.cumsum(n_leaves) - n_leaves, n_leaves)
+    of_bin = np.repeat(_leaves(fit, own)[fit.visits.n_leaves[own] > 1], n_leaves, axis=0)
+    sums = fit.steps.sums[fit.steps.start[visit] + leaf]
+    bins = (of_bin == leaf[:, None]).astype(np.float64)
     return Members(visit, bins, sums[:, None] if sums.ndim == 1 else sums)
 
 

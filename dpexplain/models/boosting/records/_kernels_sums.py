@@ -59,7 +59,8 @@ def odds_factors(update: NDArray[np.float64]) -> NDArray[np.float32]:
 @njit(inline="always", error_model="numpy")
 def _factor(update):  # type: ignore[no-untyped-def]
     """Compute `odds_factors` of a number: a Pade approximant of a small part, squared."""
-    z = min(max(update, -_EXP_LIMIT), _EXP_LIMIT) / _EXP_PARTS
+    z = _EXP_LIMIT if update > _EXP_LIMIT else update
+    z = (-_EXP_LIMIT if z < -_EXP_LIMIT else z) / _EXP_PARTS
     u = z * z
     even, odd = 1680.0 + u * (180.0 + u), z * (840.0 + u * 20.0)
     e = (even + odd) / (even - odd)
@@ -313,12 +314,13 @@ def _leaf_sums(  # type: ignore[no-untyped-def]
     leaf_kind = _lookup(leaf_of_bin, n_bins, leaf_marks, leaves)
     n = score.shape[0]
     for block in range(0, n, _BLOCK):
+        start = np.uint64(block)
         if block % _STRETCH == 0:
+            end = np.uint64(block + _STRETCH if block + _STRETCH < n else n)
             _update_scores(
-                score, last_bins, last_row, np.uint64(block), np.uint64(min(block + _STRETCH, n)),
-                last_update, kind, marks, values, odds,
-            )  # fmt: skip
-        start, end = np.uint64(block), np.uint64(min(block + _BLOCK, n))
+                score, last_bins, last_row, start, end, last_update, kind, marks, values, odds
+            )
+        end = np.uint64(block + _BLOCK if block + _BLOCK < n else n)
         if odds:
             for i in range(start, end):
                 p = score[i] / (_ONE + score[i])
@@ -380,7 +382,8 @@ def visit_in_turn(  # type: ignore[no-untyped-def]
                 leaf = leaf_of_bin[v - 1, b]
                 noisy = answers[leaf_start[v - 1] + leaf] * unit
                 moved = curves[last_feature, b] + rate * noisy / leaf_weight[v - 1, leaf]
-                moved = min(max(moved, -bound), bound)
+                moved = -bound if moved < -bound else moved
+                moved = bound if moved > bound else moved
                 change = moved - curves[last_feature, b]
                 last_update[b] = _factor(change) if odds else np.float32(change)
                 curves[last_feature, b] = moved

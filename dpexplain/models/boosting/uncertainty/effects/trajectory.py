@@ -228,8 +228,7 @@ def _updates(fit: PrivateFit, bound: float) -> FloatArray:
     tables = released_path(fit, bound).tables
     done = [0] * len(tables)
     parts = []
-    for visit in fit.visits:
-        k = visit.feature
+    for k in fit.visits.feature.tolist():
         parts.append(tables[k][done[k] + 1] - tables[k][done[k]])
         done[k] += 1
     changes = np.concatenate(parts)
