@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from dpexplain.accounting import GaussianEvent
 from dpexplain.audit.recording import RecordingMechanism
 from dpexplain.mechanisms import Mechanism, NoiseSource, Phase
+from dpexplain.mechanisms import mechanism as mechanism_module
 from effort import examples
 
 
@@ -35,15 +36,20 @@ def phase_of(n_values):
 
 
 @examples(30)
-@given(sizes=st.lists(st.integers(1, 4), min_size=1, max_size=300), seed=st.integers(0, 99))
-def test_answers_are_those_of_single_releases(sizes, seed):
+@given(
+    sizes=st.lists(st.integers(1, 4), min_size=1, max_size=40),
+    at_once=st.sampled_from([1, 2, 7, 128]),
+    seed=st.integers(0, 99),
+)
+def test_answers_are_those_of_single_releases(sizes, at_once, seed):
     alone, together = (Mechanism(NoiseSource(reproducible_seed=seed)) for _ in range(2))
     chain, expected = Chain(sizes), np.zeros(sum(sizes), dtype=np.int64)
     with alone.phase(phase_of(sum(sizes))):
         for k in range(len(sizes)):
             own = slice(chain.start[k], chain.start[k + 1])
             expected[own] = alone.release(chain.query(k, expected))
-    with together.phase(phase_of(sum(sizes))):
+    with pytest.MonkeyPatch.context() as patch, together.phase(phase_of(sum(sizes))):
+        patch.setattr(mechanism_module, "_IN_ONE_CALL", at_once)
         answers = together.release_in_turn(chain)
     np.testing.assert_array_equal(answers, expected)
 
