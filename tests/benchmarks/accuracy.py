@@ -192,7 +192,7 @@ def _calibration(results: Sequence[Result]) -> str:
 
 def _loss_and_slope(fits: Sequence[Fit]) -> str:
     loss, slope = np.mean([(f.log_loss, f.slope) for f in fits], axis=0)
-    return f"{loss:.3f} / {slope:.2f}"
+    return "" if math.isnan(loss) else f"{loss:.3f} / {slope:.2f}"
 
 
 def _references(options: argparse.Namespace) -> str:
