@@ -253,8 +253,8 @@ def test_the_budget_of_bits_is_kept_for_every_size():
     assert products.largest_factor(10**6, 2 ** (FEATURE_BITS + 1)) >= 2 ** (FACTOR_BITS - 1)
     limbs = products.limbs(np.array([[[LARGEST_FACTOR, -LARGEST_FACTOR]]]), FACTOR_BITS, 2)
     assert np.abs(limbs.astype(int)).max() <= 2 ** (FACTOR_BITS - 1)
-    low, high = np.split(limbs.astype(int)[0], 2)
-    whole = low[0, :2] + high[0, :2] * 2**FACTOR_BITS
+    low, high = limbs[0, :2, :2].astype(int)
+    whole = low + high * 2**FACTOR_BITS
     assert whole.tolist() == [LARGEST_FACTOR, -LARGEST_FACTOR]
     for multiplier in (0.3, 1.0, 11.6, 330.0, 5e5):
         assert multiplier * 2 ** lattice_bits(multiplier) <= 2**43

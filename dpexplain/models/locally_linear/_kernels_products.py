@@ -126,21 +126,21 @@ def limbs(values: NDArray[np.int64], bits: int, n_limbs: int) -> NDArray[np.int1
 
     Returns
     -------
-    ndarray of shape (n_matrices, n_limbs * n_padded, at least n_products), dtype int16
-        The limbs of each matrix below each other, n_padded rows for each. The sum of
+    ndarray of shape (n_matrices, at least n_limbs * n, at least n_products), dtype int16
+        The limbs of each matrix below each other, n rows for each. The sum of
         ``limb[k] * 2**(bits * k)`` is the value. Limbs are from ``-2**(bits - 1)`` to
         ``2**(bits - 1)``.
     """
     n_matrices, n, n_products = values.shape
-    shape = (n_matrices, n_limbs * _up(n, N_ROWS), _up(n_products, PADDING))
+    shape = (n_matrices, _up(n_limbs * n, N_ROWS), _up(n_products, PADDING))
     found = np.zeros(shape, dtype=np.int16)
     _split(values, bits, n_limbs, found)
     return found
 
 
 def zeros(n_matrices: int, n: int, m: int) -> NDArray[np.int64]:
-    """Return zeros to which products of padded matrices of n and m rows can be added."""
-    return np.zeros((n_matrices, _up(n, N_ROWS), _up(m, N_COLUMNS)), dtype=np.int64)
+    """Return zeros to which products of matrices of n and m rows can be added."""
+    return np.zeros((n_matrices, n, _up(m, N_COLUMNS)), dtype=np.int64)
 
 
 def _up(n: int, multiple: int) -> int:
@@ -149,25 +149,25 @@ def _up(n: int, multiple: int) -> int:
 
 @njit(cache=True, nogil=True)
 def _split(values, bits, n_limbs, found):  # type: ignore[no-untyped-def]
-    half, n_padded = np.int64(1) << (bits - 1), found.shape[1] // n_limbs
+    half, n = np.int64(1) << (bits - 1), values.shape[1]
     for matrix in range(values.shape[0]):
-        for i in range(values.shape[1]):
+        for i in range(n):
             for j in range(values.shape[2]):
                 left = values[matrix, i, j]
                 for k in range(n_limbs - 1):
                     left += half
-                    found[matrix, k * n_padded + i, j] = (left & (2 * half - 1)) - half
+                    found[matrix, k * n + i, j] = (left & (2 * half - 1)) - half
                     left >>= bits
-                found[matrix, (n_limbs - 1) * n_padded + i, j] = left
+                found[matrix, (n_limbs - 1) * n + i, j] = left
 
 
 @intrinsic
 def _add_tile(  # type: ignore[no-untyped-def]
     typing: Any, left: Any, i: Any, right: Any, j: Any, start: Any, stop: Any,
-    shift: Any, out: Any, row: Any,
+    bits: Any, out: Any,
 ):  # fmt: skip
     """Add the products of `N_ROWS` rows and `N_COLUMNS` rows to a tile of `out`."""
-    signature = types.void(left, i, right, j, start, stop, shift, out, row)
+    signature = types.void(left, i, right, j, start, stop, bits, out)
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         word, long = ir.IntType(32), ir.IntType(64)
@@ -216,10 +216,11 @@ def _add_tile(  # type: ignore[no-untyped-def]
         together = cgutils.get_or_insert_function(
             builder.module, ir.FunctionType(long, [longs]), f"llvm.vector.reduce.add.v{LANES}i64"
         )
-        targets = dict(zip(of_left, rows(args[8], N_ROWS), strict=True))
+        n = cgutils.unpack_tuple(builder, arrays[2].shape)[0]
         for (k, m), place in sums.items():
             total = builder.call(together, [builder.sext(builder.load(place), longs)])
-            target, shifted = at(2, targets[k], m), builder.shl(total, args[6])
+            shift = builder.mul(builder.udiv(k, n), args[6])
+            target, shifted = at(2, builder.urem(k, n), m), builder.shl(total, shift)
             builder.store(builder.add(builder.load(target), shifted), target)
         return context.get_dummy_value()
 
@@ -232,9 +233,9 @@ def add_products(left, right, bits, out):  # type: ignore[no-untyped-def]
 
     Parameters
     ----------
-    left : ndarray of shape (n_matrices, n_limbs * n, n_products), dtype int16
-        Limbs below each other, as returned by `limbs`, or whole values; n is a multiple of
-        `N_ROWS`, n_products of `PADDING`.
+    left : ndarray of shape (n_matrices, at least n_limbs * n, n_products), dtype int16
+        Limbs below each other, as returned by `limbs`, or whole values. The number of rows is a
+        multiple of `N_ROWS`, with zeros below the last limb; n_products is one of `PADDING`.
     right : ndarray of shape (n_matrices, m, n_products), dtype int16 or int8
         m is a multiple of `N_COLUMNS`. For the values, see `largest_factor`.
     bits : int
@@ -242,7 +243,6 @@ def add_products(left, right, bits, out):  # type: ignore[no-untyped-def]
     out : ndarray of shape (n_matrices, n, m), dtype int64
         All arrays are C-contiguous.
     """
-    n = out.shape[1]
     for matrix in range(left.shape[0]):
         rows, columns, sums = left[matrix], right[matrix], out[matrix]
         for start in range(0, rows.shape[1], CHUNK):
@@ -250,6 +250,5 @@ def add_products(left, right, bits, out):  # type: ignore[no-untyped-def]
             for first in range(0, columns.shape[0], _N_CACHED):
                 last = min(first + _N_CACHED, columns.shape[0])
                 for i in range(0, rows.shape[0], N_ROWS):
-                    shift, row = bits * (i // n), i % n
                     for j in range(first, last, N_COLUMNS):
-                        _add_tile(rows, i, columns, j, start, stop, shift, sums, row)
+                        _add_tile(rows, i, columns, j, start, stop, bits, sums)
