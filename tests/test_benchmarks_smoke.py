@@ -260,8 +260,10 @@ def test_what_pairs_change_is_printed_with_those_that_were_chosen(load, capsys, 
     pairs.main(["--datasets", "simulated", "--splits", "2"])
     printed = capsys.readouterr().out
     assert re.search(r"epsilon 1: over 2 fits .* vary [0-9.]+ times as much as stated", printed)
-    ((_, row),) = tables(printed)
+    (_, row), (_, bar) = tables(printed)
     assert row[:2] == ["simulated", "1"]
+    assert bar[:2] == ["simulated", "1"]
+    assert bar[-1] in ("yes", "no")
     assert all(re.fullmatch(r"[+−]0\.[0-9]{3} ± 0\.[0-9]{3}", cell) for cell in row[4:6])
     assert re.fullmatch(r"× [0-9.]+", row[6])
 

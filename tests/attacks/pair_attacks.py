@@ -42,7 +42,7 @@ def one_record_of_grids(name: str) -> Finding:
     """Put one record where the cells of a pair term are cut: what does it move?"""
     declared = [("age", "dose"), ("ward", "stay")]
     return first_find(
-        finding for pairs in (declared, "auto") for finding in _tipped_scales(name, pairs=pairs)
+        finding for pairs in (declared, 3) for finding in _tipped_scales(name, pairs=pairs)
     )
 
 

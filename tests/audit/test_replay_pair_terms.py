@@ -11,9 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpexplain.audit import record, replay
+from dpexplain.binning.histograms import COUNT_LATTICE
 from dpexplain.mechanisms import Mechanism
 from dpexplain.models import DPExplainableBoostingClassifier, DPExplainableBoostingRegressor
-from dpexplain.models.boosting.pair_terms import choice, fitting
+from dpexplain.models.boosting.pair_terms import choice, contrasts, fitting
+from dpexplain.models.boosting.records._kernels_sums import LATTICE
 from dpexplain.models.boosting.records.binned import Records
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 from effort import examples
@@ -75,7 +77,7 @@ def driven(seed, bits=35):
     adjacency=st.sampled_from(["add_remove", "replace"]),
     epsilon=st.sampled_from([0.1, 1.0, 20.0]),
     kind=st.sampled_from(["classes", "numbers"]),
-    pairs=st.sampled_from([DECLARED, "auto", 1]),
+    pairs=st.sampled_from([DECLARED, "auto", 3, 1]),
     bits=st.sampled_from([0, 15, 35, 45]),
 )
 @pytest.mark.filterwarnings("ignore:epsilon")
@@ -92,7 +94,7 @@ def test_pairs_stay_within_the_guarantee(n, seed, adjacency, epsilon, kind, pair
     assert report.holds, report
 
 
-@pytest.mark.parametrize("pairs", [DECLARED, "auto"])
+@pytest.mark.parametrize("pairs", [DECLARED, 3])
 def test_pairs_of_a_person_with_several_rows_stay_within_the_guarantee(pairs):
     X, y = make_data(30, 3)
     X, y = (part.iloc[[*range(3, 30), 0, 0, 0]].reset_index(drop=True) for part in (X, y))
@@ -104,13 +106,18 @@ def test_pairs_of_a_person_with_several_rows_stay_within_the_guarantee(pairs):
     assert report.spent_share > 0.8
 
 
+def is_choice(phase):
+    """Contrasts are counted in much smaller units than the sums of leaves and cells."""
+    return phase.label == "boosting" and phase.sensitivity_int > contrasts.UNIT * LATTICE
+
+
 def labels(transcript):
     return [phase.label for phase in transcript.phases]
 
 
 def test_a_declared_pair_is_not_chosen_and_costs_no_choice():
     _, transcript = record(make(), *make_data(30, 1))
-    assert "pair choice" not in labels(transcript)
+    assert not any(map(is_choice, transcript.phases))
     assert {e.label for e in make().planned_events(make_data(1, 0)[0])} == {
         *labels(transcript),
         "count",
@@ -120,10 +127,10 @@ def test_a_declared_pair_is_not_chosen_and_costs_no_choice():
 @pytest.mark.parametrize("some", [False, True], ids=["none is chosen", "some are chosen"])
 def test_whether_pairs_are_chosen_or_not_the_same_budget_is_spent(some):
     """Further passes over the features spend exactly what grids would have spent."""
-    estimator = make(pairs="auto", epsilon=8.0)
+    estimator = make(pairs=3, epsilon=8.0)
 
     def forge(phase, answer):
-        if phase.label != "pair choice":
+        if not is_choice(phase):
             return answer
         rng = np.random.default_rng(1)
         return rng.integers(-(2**44), 2**44, answer.shape) if some else np.zeros_like(answer)
@@ -135,13 +142,36 @@ def test_whether_pairs_are_chosen_or_not_the_same_budget_is_spent(some):
     assert spent == pytest.approx(charged.mu**2, rel=1e-9)
 
 
-def test_pairs_are_paid_for_by_the_curves():
+@pytest.mark.parametrize("pairs", ["auto", 3, DECLARED])
+def test_pairs_are_paid_for_by_the_curves(pairs):
     X, _ = make_data(2, 0)
-    bought = {e.label: e for e in make(pairs="auto").planned_events(X)}
-    none = {e.label: e for e in make(pairs=0).planned_events(X)}
-    paid = bought["boosting"].mu ** 2 + bought["pair choice"].mu ** 2
-    assert paid == pytest.approx(none["boosting"].mu ** 2)
-    assert bought["pair choice"].mu ** 2 == pytest.approx(0.1 * paid)
+    events = [{e.label: e.mu for e in make(pairs=p).planned_events(X)} for p in (pairs, 0)]
+    assert events[0] == pytest.approx(events[1])
+
+
+def test_a_choice_costs_its_share_of_the_boosting_budget():
+    estimator = make(pairs=3, epsilon=8.0)
+    _, transcript = record(estimator, *make_data(300, 1))
+    paid = next(p for p in transcript.phases if is_choice(p))
+    charged = next(e for e in estimator.planned_events(make_data(1, 0)[0]) if e.label == "boosting")
+    assert paid.noise_multiplier**-2 == pytest.approx(0.15 * charged.mu**2)
+
+
+@pytest.mark.parametrize(("n", "chooses"), [(300, False), (30_000, True)])
+def test_few_records_make_no_choice_and_spend_its_budget_on_curves(n, chooses):
+    """The noisy number of records decides, which the second fit is told."""
+    estimator = make(pairs="auto", epsilon=1.0)
+    data = make_data(40, 1)
+
+    def forge(phase, answer):
+        return np.full_like(answer, n * COUNT_LATTICE) if phase.label == "count" else answer
+
+    _, transcript = record(estimator, *data, answers=forge)
+    assert any(map(is_choice, transcript.phases)) == chooses
+    spent = sum(1 / p.noise_multiplier**2 for p in transcript.phases if p.label == "boosting")
+    charged = next(e for e in estimator.planned_events(data[0]) if e.label == "boosting")
+    if not chooses:
+        assert spent == pytest.approx(charged.mu**2, rel=1e-9)
 
 
 def test_one_record_moves_the_choice_and_the_grids_as_far_as_is_stated():
@@ -149,10 +179,10 @@ def test_one_record_moves_the_choice_and_the_grids_as_far_as_is_stated():
     data = make_data(40, 1, "numbers")
     data[1].iloc[:] = 1.0
     data[1].iloc[0] = 3.0
-    estimator = make("numbers", pairs="auto", clip=0.3)
+    estimator = make("numbers", pairs=3, clip=0.3)
 
     def quiet(phase, answer):
-        if phase.label in ("count", "histograms", "pair choice"):
+        if phase.label in ("count", "histograms") or is_choice(phase):
             return answer
         return np.zeros_like(answer)
 
@@ -160,20 +190,20 @@ def test_one_record_moves_the_choice_and_the_grids_as_far_as_is_stated():
     neighbor = without(data, 0)
     assert replay(estimator, neighbor, model, transcript).holds
     _, second = record(estimator, *neighbor, answers=transcript.answers)
-    place = labels(transcript).index("pair choice")
+    place = [is_choice(phase) for phase in transcript.phases].index(True)
     apart = transcript.queries[place] - second.queries[place]
     stated = transcript.phases[place].sensitivity_int
     # Weights of contrasts are rounded toward zero, and differ a little between cells.
     assert 0.8 * stated < np.linalg.norm(apart.astype(float)) <= stated
 
 
-@pytest.mark.parametrize("pairs", [DECLARED, "auto"])
+@pytest.mark.parametrize("pairs", [DECLARED, 3])
 def test_bands_and_effects_of_pairs_follow_from_releases_alone(pairs):
     """Other records with the same answers give the same numbers: nothing new is released."""
     estimator = make(pairs=pairs, epsilon=8.0)
 
     def forge(phase, answer):
-        if phase.label != "pair choice":
+        if not is_choice(phase):
             return answer
         return np.random.default_rng(1).integers(-(2**44), 2**44, answer.shape)
 
@@ -287,8 +317,8 @@ def cells_at_the_exact_median(monkeypatch):
 
 
 MUTANTS = {
-    choice_without_noise: "auto",
-    choice_that_nobody_pays_for: "auto",
+    choice_without_noise: 3,
+    choice_that_nobody_pays_for: 3,
     counts_of_one_grid: DECLARED,
     cells_with_half_the_noise: DECLARED,
     rounds_that_are_not_counted: DECLARED,

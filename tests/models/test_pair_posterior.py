@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpexplain.binning.counts import BinCounts
-from dpexplain.models.boosting.pair_terms import choice, contrasts, grids, posterior
+from dpexplain.models.boosting.pair_terms import choice, contrasts, grids, posterior, priors
+from dpexplain.models.boosting.pair_terms.levels import Levels
 from dpexplain.models.boosting.pair_terms.plan import main_part
 from dpexplain.models.boosting.recipe import Schedule
 from effort import examples
@@ -40,12 +41,13 @@ def make_large_grid(seed):
 def made_up_sums(grid, seed):
     rng = np.random.default_rng(seed)
     curvature = 200.0 * grid.weight * grid.n_cells * rng.uniform(0.5, 1.5, grid.n_cells)
-    variance = rng.uniform(1.0, 9.0, grid.n_cells)
-    return 30.0 * rng.normal(0, 1, grid.n_cells), curvature, variance
+    mixed = rng.normal(0, 1, (grid.n_cells, grid.n_cells)) / np.sqrt(grid.n_cells)
+    errors = np.diag(rng.uniform(1.0, 9.0, grid.n_cells)) + mixed @ mixed.T
+    return 30.0 * rng.normal(0, 1, grid.n_cells), curvature, errors
 
 
 def naive_prior(grid, prior):
-    parts = [posterior.covariance(s, x) for s, x in zip(grid.sides, prior.lengths, strict=True)]
+    parts = [priors.covariance(s, x) for s, x in zip(grid.sides, prior.lengths, strict=True)]
     n = grid.shape[1]
     cells = [divmod(c, n) for c in range(grid.n_cells)]
     return prior.size**2 * np.array(
@@ -57,35 +59,33 @@ def naive_prior(grid, prior):
 @given(seed=st.integers(0, 999), ordered=st.tuples(st.booleans(), st.booleans()))
 def test_the_posterior_is_that_of_the_normal_equations(seed, ordered):
     grid = make_grid(seed, ordered)
-    sums, curvature, variance = made_up_sums(grid, seed)
-    prior = posterior.Prior(0.3, (0.3, 1.0))
-    found = posterior.posterior(grid, sums, curvature, variance, prior)
+    sums, curvature, errors = made_up_sums(grid, seed)
+    prior = priors.Prior(0.3, (0.3, 1.0))
+    found = posterior.posterior(grid, sums, curvature, errors, prior)
     spread = naive_prior(grid, prior)
     design = np.diag(curvature)
-    response = spread @ design @ np.linalg.inv(design @ spread @ design + np.diag(variance))
+    response = spread @ design @ np.linalg.inv(design @ spread @ design + errors)
     np.testing.assert_allclose(found.response, response, atol=1e-9)
     np.testing.assert_allclose(found.scores, response @ sums, atol=1e-7)
-    noise = np.sqrt(np.diag(response @ np.diag(variance) @ response.T))
-    np.testing.assert_allclose(found.std(variance), noise, atol=1e-9)
 
 
 @examples(10)
 @given(seed=st.integers(0, 999))
 def test_the_likely_prior_has_the_largest_likelihood_of_all(seed):
     grid = make_grid(seed, (True, False))
-    sums, curvature, variance = made_up_sums(grid, seed)
+    sums, curvature, errors = made_up_sums(grid, seed)
 
     def likelihood(prior):
         design = np.diag(curvature)
-        total = design @ naive_prior(grid, prior) @ design + np.diag(variance)
+        total = design @ naive_prior(grid, prior) @ design + errors
         _, log_det = np.linalg.slogdet(total)
         return -0.5 * (log_det + sums @ np.linalg.solve(total, sums))
 
-    chosen = posterior.likely_priors(grid, sums, curvature, variance)[0][0]
+    chosen = priors.likely_priors(grid, sums, curvature, errors)[0].prior
     others = [
-        posterior.Prior(size, (length, posterior.LENGTHS[0]))
-        for size in posterior.SIZES
-        for length in posterior.LENGTHS
+        priors.Prior(size, (length, priors.LENGTHS[0]))
+        for size in priors.SIZES
+        for length in priors.LENGTHS
     ]
     best = max(likelihood(prior) for prior in others)
     assert likelihood(chosen) == pytest.approx(best, rel=1e-9)
@@ -98,35 +98,36 @@ def test_any_released_numbers_give_finite_scores(size):
     rng = np.random.default_rng(0)
     sums = size * rng.normal(0, 1, grid.n_cells)
     curvature = np.abs(size * rng.normal(0, 1, grid.n_cells))
-    variance = np.full(grid.n_cells, 1.0)
-    priors = posterior.likely_priors(grid, sums, curvature, variance)
-    found = posterior.posterior(grid, sums, curvature, variance, priors[0][0])
+    errors = np.eye(grid.n_cells)
+    likely = priors.likely_priors(grid, sums, curvature, errors)
+    found = posterior.averaged(grid, sums, curvature, errors, likely, most=8)
     assert np.isfinite(found.scores).all()
-    assert np.isfinite(found.std(variance)).all()
-    error = posterior.error_std(grid, sums, curvature, variance, priors, found.scores)
+    assert np.isfinite(found.response).all()
+    error = posterior.error_std(grid, sums, curvature, errors, likely, found.scores)
     assert np.isfinite(error).all()
-    assert np.isfinite(choice.log_p_value(grid, sums, np.diag(curvature), np.diag(variance)))
+    assert np.isfinite(choice.log_p_value(grid, sums, np.diag(curvature), errors))
 
 
 def test_cells_of_rare_special_bins_have_no_score():
     grid = make_grid(2)
     assert any(side.has_rest for side in grid.sides) == (grid.weight == 0.0).any()
-    sums, curvature, variance = made_up_sums(grid, 1)
-    prior = posterior.Prior(1.0, (1.0, 1.0))
-    found = posterior.posterior(grid, sums, curvature, variance, prior)
+    sums, curvature, errors = made_up_sums(grid, 1)
+    prior = priors.Prior(1.0, (1.0, 1.0))
+    found = posterior.posterior(grid, sums, curvature, errors, prior)
     assert not found.scores[grid.weight == 0.0].any()
 
 
 @pytest.mark.full
 def test_the_test_of_a_pair_rejects_as_often_as_it_states_if_there_are_curves_only():
     grid, rng = make_grid(5, n_groups=4), np.random.default_rng(7)
-    _, curvature, variance = made_up_sums(grid, 2)
+    _, curvature, errors = made_up_sums(grid, 2)
+    half = np.linalg.cholesky(errors)
     log_p = []
     for _ in range(2000):
         rows, columns = (rng.normal(0, 1, n) for n in grid.shape)
         curves = curvature * np.add.outer(rows, columns).ravel()
-        sums = curves + np.sqrt(variance) * rng.normal(0, 1, grid.n_cells)
-        log_p.append(choice.log_p_value(grid, sums, np.diag(curvature), np.diag(variance)))
+        sums = curves + half @ rng.normal(0, 1, grid.n_cells)
+        log_p.append(choice.log_p_value(grid, sums, np.diag(curvature), errors))
     share = np.mean(np.exp(log_p) < 0.1)
     assert 0.1 - 5 * np.sqrt(0.09 / 2000) < share < 0.1 + 5 * np.sqrt(0.09 / 2000)
 
@@ -159,27 +160,27 @@ def test_hundreds_of_features_have_a_bounded_number_of_candidates():
 @pytest.mark.parametrize("seed", range(3))
 def test_joined_groups_add_their_sums_and_average_their_scores(seed):
     grid = make_large_grid(seed)
-    join = np.kron(*(posterior._join(side) for side in grid.sides))
+    join = np.kron(*(priors.join(side, priors._MOST_JOINED) for side in grid.sides))
     assert join.sum(axis=0).tolist() == [1.0] * grid.n_cells
-    means = [posterior._mean_of_joined(s, posterior._join(s)) for s in grid.sides]
-    assert max(len(mean) for mean in means) <= posterior._MOST_JOINED + 1
-    sums, curvature, variance = made_up_sums(grid, seed)
+    means = [priors._mean_of_joined(s, priors.join(s, priors._MOST_JOINED)) for s in grid.sides]
+    assert max(len(mean) for mean in means) <= priors._MOST_JOINED + 1
+    sums, curvature, errors = made_up_sums(grid, seed)
 
     def likelihood(prior):
         parts = [
-            mean @ posterior.covariance(side, length) @ mean.T
+            mean @ priors.covariance(side, length) @ mean.T
             for side, mean, length in zip(grid.sides, means, prior.lengths, strict=True)
         ]
         design = np.diag(join @ curvature)
-        total = prior.size**2 * design @ np.kron(*parts) @ design + np.diag(join @ variance)
+        total = prior.size**2 * design @ np.kron(*parts) @ design + join @ errors @ join.T
         _, log_det = np.linalg.slogdet(total)
         return -0.5 * (log_det + join @ sums @ np.linalg.solve(total, join @ sums))
 
-    chosen = posterior.likely_priors(grid, sums, curvature, variance)[0][0]
+    chosen = priors.likely_priors(grid, sums, curvature, errors)[0].prior
     others = [
-        posterior.Prior(size, lengths)
-        for size in posterior.SIZES
-        for lengths in product(posterior.LENGTHS, repeat=2)
+        priors.Prior(size, lengths)
+        for size in priors.SIZES
+        for lengths in product(priors.LENGTHS, repeat=2)
     ]
     assert likelihood(chosen) == pytest.approx(max(map(likelihood, others)), rel=1e-9)
 
@@ -188,28 +189,69 @@ def test_joined_groups_add_their_sums_and_average_their_scores(seed):
 @given(seed=st.integers(0, 999), ordered=st.tuples(st.booleans(), st.booleans()))
 def test_the_error_of_a_score_is_the_variance_of_the_normal_posterior(seed, ordered):
     grid = make_grid(seed, ordered)
-    sums, curvature, variance = made_up_sums(grid, seed)
-    prior = posterior.Prior(0.3, (0.3, 1.0))
-    found = posterior.posterior(grid, sums, curvature, variance, prior)
+    sums, curvature, errors = made_up_sums(grid, seed)
+    prior = priors.Prior(0.3, (0.3, 1.0))
+    found = posterior.posterior(grid, sums, curvature, errors, prior)
     spread, design = naive_prior(grid, prior), np.diag(curvature)
-    gain = spread @ design @ np.linalg.inv(design @ spread @ design + np.diag(variance))
+    gain = spread @ design @ np.linalg.inv(design @ spread @ design + errors)
     naive = np.diag(spread - gain @ design @ spread)
     np.testing.assert_allclose(found.error_variance, naive, atol=1e-9 * prior.size**2)
-    assert (np.sqrt(found.error_variance) >= found.std(variance) - 1e-6).all()
-    alone = posterior.error_std(grid, sums, curvature, variance, [(prior, 1.0)], found.scores)
+    noise = ((found.response @ errors) * found.response).sum(axis=1)
+    assert (found.error_variance >= noise - 1e-9).all()
+    likely = [priors.LikelyPrior(prior, 0.0, np.zeros(grid.n_cells))]
+    alone = posterior.error_std(grid, sums, curvature, errors, likely, found.scores)
     np.testing.assert_allclose(alone, np.sqrt(found.error_variance))
+
+
+@examples(10)
+@given(seed=st.integers(0, 999))
+def test_the_response_is_the_derivative_of_the_averaged_scores(seed):
+    """It contains what a change in a sum does to the weights of the priors."""
+    grid = make_grid(seed, (True, False))
+    sums, curvature, errors = made_up_sums(grid, seed)
+
+    def found(sums, most=112):
+        likely = priors.likely_priors(grid, sums, curvature, errors)
+        return posterior.averaged(grid, sums, curvature, errors, likely, most=most)
+
+    step = 1e-3 * np.random.default_rng(seed).normal(0, 1, grid.n_cells)
+    moved = found(sums + step).scores - found(sums - step).scores
+    np.testing.assert_allclose(moved, 2 * found(sums).response @ step, rtol=1e-3, atol=1e-8)
+    assert len(found(sums, most=3).posteriors) == 3
+
+
+@examples(10)
+@given(seed=st.integers(0, 999), n_visits=st.integers(1, 5), ordered=st.booleans())
+def test_sums_of_cells_and_of_blocks_are_combined_by_least_squares(seed, n_visits, ordered):
+    grid = make_grid(seed, (ordered, True), n_groups=9)
+    levels, rng = Levels.of(grid), np.random.default_rng(seed)
+    joined = np.eye(levels.n_blocks)[levels.block_of_cell].T
+    expected = rng.normal(0, 1, grid.n_cells)
+    designs, seen = [], []
+    for visit in range(n_visits):
+        of_blocks = visit % 2 == 1
+        sums = rng.normal(0, 1, levels.n_blocks if of_blocks else grid.n_cells)
+        levels.add(sums, expected, of_blocks=of_blocks)
+        designs.append(joined if of_blocks else np.eye(grid.n_cells))
+        seen.append(sums + designs[-1] @ expected)
+    design = np.concatenate(designs)
+    found, noise = levels.combined(2.5)
+    naive = np.linalg.lstsq(design, np.concatenate(seen))[0]
+    np.testing.assert_allclose(found, naive, atol=1e-9)
+    np.testing.assert_allclose(noise, 2.5 * np.linalg.inv(design.T @ design), atol=1e-9)
+    assert np.array_equal(levels.leaf_of_cell, levels.block_of_cell)
 
 
 def test_scores_that_noise_hides_keep_an_error_as_large_as_they_may_be():
     grid = make_grid(3)
     _, curvature, _ = made_up_sums(grid, 3)
-    sums, variance = np.zeros(grid.n_cells), np.full(grid.n_cells, 1e6)
-    priors = posterior.likely_priors(grid, sums, curvature, variance)
-    assert sum(weight for _, weight in priors) == pytest.approx(1.0)
-    found = posterior.posterior(grid, sums, curvature, variance, priors[0][0])
-    error = posterior.error_std(grid, sums, curvature, variance, priors, found.scores)
+    sums, errors = np.zeros(grid.n_cells), 1e6 * np.eye(grid.n_cells)
+    likely = priors.likely_priors(grid, sums, curvature, errors)
+    found = posterior.averaged(grid, sums, curvature, errors, likely, most=8)
+    error = posterior.error_std(grid, sums, curvature, errors, likely, found.scores)
     used = grid.used.ravel()
-    assert (error[used] > 10 * found.std(variance)[used]).all()
+    noise = np.sqrt(((found.response @ errors) * found.response).sum(axis=1))
+    assert (error[used] > 10 * noise[used]).all()
     assert error[used].min() > 0.03
 
 

@@ -244,13 +244,6 @@ def test_a_pair_is_chosen_if_it_has_an_effect_and_only_then(kind):
     assert apart.n_rounds_ > make(kind, pairs=1).fit(X, y).n_rounds_
 
 
-def test_a_model_without_pairs_states_no_choice():
-    X, _ = make_data(10)
-    assert {e.label for e in make(pairs="auto").planned_events(X)} - {
-        e.label for e in make().planned_events(X)
-    } == {"pair choice"}
-
-
 REFUSED = {
     "another preset": ({"preset": "paper"}, "preset='paper'"),
     "another composition": ({"composition": "gdp"}, "composition='gdp'"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -45,6 +45,11 @@ class Budget:
     line_share: float = 0.0
     choice_share: float = 0.0
     grid_share: float = 0.0
+
+    @property
+    def without_pairs(self) -> Budget:
+        """The budget if all that is set aside for pair terms is spent on trees."""
+        return replace(self, choice_share=0.0, grid_share=0.0)
 
     @property
     def count_multiplier(self) -> float:

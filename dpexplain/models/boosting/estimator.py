@@ -365,9 +365,9 @@ class _PrivateBoosting(PrivateEstimator):
             planned.append(Releases(pair_phase(budget, n_features)))
         if budget.line_share:
             planned.append(Releases(line_phase(budget)))
-        if budget.choice_share:
-            planned.append(Releases(choice_phase(budget, 1, 0)))
-        return (*planned, Releases(leaf_phase(budget, n_releases, 0), n_releases))
+        # A choice of pairs is charged as trees: without it, trees get its part of the budget.
+        trees = leaf_phase(budget.without_pairs, n_releases, 0)
+        return (*planned, Releases(trees, n_releases))
 
     def _notes(self) -> tuple[str, ...]:
         return () if self.outer_bags == 1 else (bags_note(self.outer_bags),)

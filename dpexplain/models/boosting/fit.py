@@ -36,6 +36,7 @@ from dpexplain.models.boosting.calibration.line import release_line
 from dpexplain.models.boosting.loop import boost, started
 from dpexplain.models.boosting.monotone import projections
 from dpexplain.models.boosting.objectives import Objective
+from dpexplain.models.boosting.pair_terms.choice import skips_choice
 from dpexplain.models.boosting.pair_terms.fitting import GridBudget
 from dpexplain.models.boosting.pair_terms.plan import PairPlan, main_part
 from dpexplain.models.boosting.pair_terms.stage import private_pairs
@@ -233,7 +234,8 @@ def fit_private(
     pair_plan : PairPlan or None, default=None
         Public plan of the pair terms of a fit with one bag; None if the fit has no pair terms. With
         a plan, pair terms replace the last passes over the features. If no pair is chosen, these
-        passes are made after the choice.
+        passes are made after the choice. If there are too few records for a choice, the fit is one
+        without a plan.
 
     Returns
     -------
@@ -245,6 +247,8 @@ def fit_private(
     n_samples = share * binned.n_samples
     ratio = signal_ratio(n_samples, n_features, budget.split.mu_train / np.sqrt(n_bags))
     plan = schedule(settings, ratio, clip_adapts=clip_adapts)
+    if skips_choice(pair_plan, n_samples, budget):
+        pair_plan, budget = None, budget.without_pairs
     # A record may be in every bag, so the releases of all bags add up.
     n_releases = n_bags * n_leaf_releases(plan, n_features)
     noise_per_clip = budget.leaf_multiplier(n_releases) * budget.leaf_factor

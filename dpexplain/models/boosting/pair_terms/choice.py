@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
+from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from dpexplain.models.boosting.objectives import Objective
 from dpexplain.models.boosting.pair_terms.contrasts import UNIT, contrasts, counts_of_cells
 from dpexplain.models.boosting.pair_terms.grids import Grid, curvature_of_cells, sides_of
 from dpexplain.models.boosting.pair_terms.plan import PairPlan
-from dpexplain.models.boosting.pair_terms.posterior import covariance
+from dpexplain.models.boosting.pair_terms.priors import covariance
 from dpexplain.models.boosting.pairs import shares
 from dpexplain.models.boosting.recipe import Schedule
 from dpexplain.models.boosting.records._kernels_sums import LATTICE
@@ -32,9 +33,13 @@ N_GROUPS = 5
 LEVEL = 0.03
 """Probability of choosing any pair if no pair has an effect beyond the curves."""
 
-_LEAST_EVIDENCE = 0.25
-"""Minimum size of the log p-value of a chosen pair, as a share of the largest. The pairs share one
-budget, so a weak pair takes more from a strong one than it contributes."""
+_GRID_GAIN = 0.1
+"""Ratio of signal to noise of a pair in a grid, compared with the choice, if both have the same
+budget and there are one candidate and one grid. It is the variance of the noise in the contrast of
+halves, divided by the variance of the noise in the sum of a grid's blocks."""
+
+_N_SHAPES = 50.0
+"""Number of numbers that describe an interaction: the degrees of freedom of 8 by 8 cells."""
 
 _CLIP_SHARE = 0.5
 """Clip of the residuals of a regression for the choice, as a share of the clip of the fit. Noise is
@@ -54,6 +59,11 @@ number of features."""
 _TOLERATED = 4.0
 """Features are added while the noise variance of a cell's sum is at most this number of times its
 sampling variance, computed as if all residuals were at the clip."""
+
+_LEAST_RATIO = 50.0
+"""Minimum number of records per noise standard deviation of a contrast for a choice. If there are
+fewer, even a pair whose opposite quarters differ by half a clip would often be missed, so the
+budget is better spent on the curves."""
 
 _LENGTH = 1.0
 """Distance over which scores are assumed alike in the test, as a share of the range."""
@@ -83,7 +93,31 @@ def choice_phase(budget: Budget, n_pairs: int, n_values: int) -> Phase:
     """
     of_one = float(np.sqrt((1.0 + _COUNT_WEIGHT**2) * n_pairs))
     steps = budget.leaf_factor * of_one * LATTICE * UNIT
-    return Phase("pair choice", steps, budget.choice_multiplier * steps, n_values)
+    return Phase("boosting", steps, budget.choice_multiplier * steps, n_values)
+
+
+def skips_choice(plan: PairPlan | None, n_samples: float, budget: Budget) -> bool:
+    """Whether a fit may skip its choice, and there are too few records for one.
+
+    The answer depends on public settings and on the noisy number of records. The number of
+    candidates is the smallest possible.
+
+    Parameters
+    ----------
+    plan : PairPlan or None
+    n_samples : float
+        Noisy number of records.
+    budget : Budget
+
+    Returns
+    -------
+    bool
+    """
+    if plan is None or not plan.may_skip:
+        return False
+    n_pairs = comb(min(len(plan.candidates), LEAST_FEATURES), 2)
+    noise = budget.choice_multiplier * float(np.sqrt((1.0 + _COUNT_WEIGHT**2) * n_pairs))
+    return n_samples < _LEAST_RATIO * budget.leaf_factor * noise
 
 
 def candidate_pairs(
@@ -207,7 +241,34 @@ def choose_pairs(
             found.append((log_p, pair))
     limit = np.log(LEVEL / len(pairs))
     best = sorted(each for each in found if each[0] < limit)[: plan.most]
-    return sorted(pair for log_p, pair in best if log_p <= _LEAST_EVIDENCE * best[0][0])
+    ratio = _GRID_GAIN * len(pairs) * budget.grid_share / budget.choice_share
+    return sorted(pair for _, pair in best[: how_many([log_p for log_p, _ in best], ratio)])
+
+
+def how_many(log_p: Sequence[float], ratio: float) -> int:
+    """Return the number of pairs that together should explain most.
+
+    All pairs share one budget, so a weak pair takes more from a strong one than it contributes,
+    unless there is enough for both. A pair whose signal is s times its noise in the choice explains
+    about ``s**2 r / (r + n)`` if it is one of m pairs, where ``r = ratio * s**2 / m``, and n is the
+    number of numbers that describe an interaction: the rest is lost to noise.
+
+    Parameters
+    ----------
+    log_p : sequence of float
+        Logarithm of the p-value of each pair, smallest first.
+    ratio : float
+        Squared signal-to-noise ratio of a single pair in the fit, compared with the choice.
+
+    Returns
+    -------
+    int
+        0 if `log_p` is empty.
+    """
+    squared = -2.0 * np.array(log_p)
+    in_fit = [ratio * squared[:m] / m for m in range(1, len(squared) + 1)]
+    explained = [float((squared[: len(r)] * r / (r + _N_SHAPES)).sum()) for r in in_fit]
+    return int(np.argmax(explained)) + 1 if explained else 0
 
 
 def log_p_value(grid: Grid, sums: FloatArray, design: FloatArray, variance: FloatArray) -> float:

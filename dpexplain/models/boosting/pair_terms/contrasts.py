@@ -23,7 +23,7 @@ _SIDE_UNIT = 20
 UNIT = _SIDE_UNIT**2
 """Contrasts are multiples of 1 / `UNIT`, so that sums of integers stay integers."""
 
-_MEAN, _HALVES, _WAVES = 0.25, 1.0, 0.5
+_MEAN, _HALVES, _WAVES = 0.25, 1.0, 0.7
 
 
 def contrasts(grid: Grid) -> IntArray:

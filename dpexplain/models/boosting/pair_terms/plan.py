@@ -22,9 +22,8 @@ Pairs: TypeAlias = int | Literal["auto"] | Sequence[tuple[str, str]]
 AUTO = 3
 """Maximum number of pairs for ``pairs="auto"``."""
 
-_CHOICE_SHARE = 0.1
-_GRID_SHARE = 0.2
-_DECLARED_GRID_SHARE = 0.3
+_CHOICE_SHARE = 0.15
+_GRID_SHARE = 0.3
 
 
 @dataclass(frozen=True)
@@ -39,11 +38,14 @@ class PairPlan:
         Features that may be part of a chosen pair.
     most : int
         Maximum number of pairs.
+    may_skip : bool, default=False
+        Whether the fit may do without a choice, if there are too few records for one.
     """
 
     declared: tuple[tuple[int, int], ...]
     candidates: tuple[int, ...]
     most: int
+    may_skip: bool = False
 
     @property
     def choice_share(self) -> float:
@@ -56,12 +58,8 @@ class PairPlan:
 
     @property
     def grid_share(self) -> float:
-        """Share of mu squared spent on the grids.
-
-        This is a share of the boosting phase's mu squared, excluding the parts for pair sums and
-        calibration.
-        """
-        return _DECLARED_GRID_SHARE if self.declared else _GRID_SHARE
+        """Share of mu squared spent on the grids, of the same total as `choice_share`."""
+        return _GRID_SHARE
 
 
 def main_part(plan: Schedule, share: float) -> Schedule:
@@ -127,7 +125,8 @@ def checked_pairs(
             f"pairs={shown(pairs)} needs two features without monotone_constraints, and the schema "
             f"has {len(free)}; use pairs=0, or remove a constraint."
         )
-    return PairPlan((), free, min(int(most), len(list(combinations(free, 2)))))
+    most = min(int(most), len(list(combinations(free, 2))))
+    return PairPlan((), free, most, may_skip=pairs == "auto")
 
 
 def refused_targets(objective: Objective) -> tuple[tuple[bool, str, str], ...]:
