@@ -214,6 +214,19 @@ def test_factors_are_bounded_one_by_one_and_truncated(n):
     assert np.array_equal(moved, bounded[:, order])
 
 
+def test_a_record_whose_norm_is_no_number_has_no_factors():
+    """Its scores are infinite; a cast of NaN to an integer depends on the machine."""
+    scores = np.tile(np.array([[1000, 1]]), (12, 1))
+    scores[::2, 0] *= -1
+    factors = np.ones((12, 2))
+    clipped_factors(
+        scores, 1e36, np.zeros(2, np.int32), np.ones((4, 2)), 1.0, 1e-3, 50.0,
+        np.float32(0.7), 3, factors,
+    )  # fmt: skip
+    assert not factors[:, 0].any()
+    assert np.isfinite(factors).all()
+
+
 def test_weights_that_are_not_finite_numbers_of_a_score_add_nothing_and_no_nan():
     features, labels, basis, weights = problem("none")
     sums = GradientSums(features, labels, SHAPE, basis, clip=0.5, lattice_bits=BITS)
