@@ -11,7 +11,7 @@ from dpexplain.models.boosting.records import _kernels_sums as kernels
 
 N_RECORDS = (26_000, 1_000_000, 10_000_000)
 """Records whose scores, targets and bins are in a private cache, in a shared one, or in neither."""
-HEADER = ("records", "loss", "ns per record", "bytes per record", "GB/s", "copy", "share of it")
+HEADER = ("records", "loss", "ns per record", "bytes per record", "GB/s", "copy", "of a copy")
 N_BINS, N_LEAVES = 32, 4
 _BYTES = 14
 """A pass reads and writes a score, and reads a target and two bins."""
@@ -42,7 +42,7 @@ def passes() -> Iterator[tuple[str, ...]]:
             rate = _BYTES * n / seconds
             yield (
                 f"{n:,}", loss, f"{1e9 * seconds / n:.2f}", f"{_BYTES}", f"{rate / 1e9:.1f}",
-                f"{copied / 1e9:.1f}", f"{100 * rate / copied:.0f} %",
+                f"{copied / 1e9:.1f}", f"{100 * rate / copied:.0f}%",
             )  # fmt: skip
 
 
