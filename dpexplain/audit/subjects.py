@@ -156,7 +156,7 @@ _VARIANTS: Mapping[str, tuple[Any, ...]] = {
     "clip": (None, 0.3),
     "outer_bags": (1, 3),
     "monotone_constraints": (None, {"age": "increasing"}),
-    "pairs": (0, "auto"),
+    "pairs": (0, "auto", 2),  # small tables make no choice for "auto"
 }
 
 _TARGETS: Mapping[type[Any], tuple[Range | Classes, ...]] = {
