@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,9 @@ import pytest
 
 from attack_kit import Attack, Finding, estimator, first_find, replayed, schema_for, without
 from dpexplain import Categorical, Numeric, models
+from dpexplain.models.boosting import estimator as boosting_estimator
+from dpexplain.models.boosting import fit as boosting_fit
+from dpexplain.models.boosting.pair_terms.choice import skips_choice
 from dpexplain.models.boosting.records.binned import Records
 
 _FEATURES = {
@@ -46,11 +50,25 @@ def one_record_of_grids(name: str) -> Finding:
     )
 
 
-def _tipped_scales(name: str, **settings: Any) -> Iterator[Finding]:
-    """Replay fits without the record that tips the balance of two equal groups."""
+def one_record_too_few_for_a_choice(name: str) -> Finding:
+    """Remove the record without which there are too few for a choice: are pairs still chosen?
+
+    Whether the fit makes its choice of pairs shows in the number of its releases. So if the exact
+    number of records decided this, the fits of these two tables would differ with certainty.
+    """
+    fitted = estimator(name, features=_FEATURES, pairs="auto", epsilon=8.0)
+    plan, budget = fitted._pair_plan(), fitted._budget(len(_FEATURES), fitted.schema)
+    enough = next(n for n in count(1) if not skips_choice(plan, n, budget))
+    return first_find(_tipped_scales(name, (enough, enough + 1), pairs="auto", epsilon=8.0))
+
+
+def _tipped_scales(
+    name: str, sizes: Sequence[int] = (1, 3, 21, 601), **settings: Any
+) -> Iterator[Finding]:
+    """Replay fits without a record of the larger of two groups, or of two equal ones."""
     labels = list(schema_for(name).target.labels) if _is_class(name) else [-1.0, 3.0]
-    for n in (0, 1, 10, 300):
-        rows = [*[_LOW] * n, *[_HIGH] * (n + 1)]
+    for size in sizes:
+        rows = [*[_LOW] * (size // 2), *[_HIGH] * (size - size // 2)]
         X = pd.DataFrame(rows, columns=list(_FEATURES))
         y = pd.Series([labels[k % 2] for k in range(len(rows))])
         for seed in (None, 1, 2):
@@ -88,6 +106,20 @@ def cells_by_the_records(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Records, "cross", cross)
 
 
+def skipped_by_the_records(patch: pytest.MonkeyPatch) -> None:
+    """Compare the exact number of records with what a choice needs, instead of the noisy one."""
+    honest = boosting_estimator.fit_private
+
+    def fit_private(binned: Any, records: Any, *parts: Any, **settings: Any) -> Any:
+        exact = sum(map(len, records.local()))
+        patch.setattr(
+            boosting_fit, "skips_choice", lambda plan, _, budget: skips_choice(plan, exact, budget)
+        )
+        return honest(binned, records, *parts, **settings)
+
+    patch.setattr(boosting_estimator, "fit_private", fit_private)
+
+
 ATTACKS = [
     Attack(
         "one record decides where features are cut in two for the sums of pairs",
@@ -101,6 +133,13 @@ ATTACKS = [
         one_record_of_grids,
         cells_by_the_records,
         "pairs are cut at the medians of the records",
+        leaves_out=_has_no_pair_terms,
+    ),
+    Attack(
+        "one record decides whether there are enough for a choice of pairs",
+        one_record_too_few_for_a_choice,
+        skipped_by_the_records,
+        "the exact number of records decides",
         leaves_out=_has_no_pair_terms,
     ),
 ]

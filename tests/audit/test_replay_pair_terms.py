@@ -14,7 +14,10 @@ from dpexplain.audit import record, replay
 from dpexplain.binning.histograms import COUNT_LATTICE
 from dpexplain.mechanisms import Mechanism
 from dpexplain.models import DPExplainableBoostingClassifier, DPExplainableBoostingRegressor
-from dpexplain.models.boosting.pair_terms import choice, contrasts, fitting
+from dpexplain.models.boosting import estimator as boosting_estimator
+from dpexplain.models.boosting import fit as boosting_fit
+from dpexplain.models.boosting.budget import Budget
+from dpexplain.models.boosting.pair_terms import choice, contrasts, fitting, levels
 from dpexplain.models.boosting.records._kernels_sums import LATTICE
 from dpexplain.models.boosting.records.binned import Records
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
@@ -58,12 +61,23 @@ def without(data, i):
     return tuple(part.drop(index=part.index[i]) for part in data)
 
 
-def driven(seed, bits=35):
+def crowded(phase, answer):
+    """Force counts of many records, for which grids have more cells than blocks."""
+    if phase.label == "count":
+        return np.full_like(answer, 30_000 * COUNT_LATTICE)
+    if phase.label == "histograms":
+        return np.full_like(answer, 30_000 // len(answer) * COUNT_LATTICE)
+    return answer
+
+
+def driven(seed, bits=35, *, many=False):
     """Force answers that push curves, counts and scores of cells to any value."""
     rng = np.random.default_rng(seed)
 
     def forge(phase, answer):
         if phase.label in ("count", "histograms"):
+            return crowded(phase, answer) if many else answer
+        if not bits:
             return answer
         return rng.choice([-1, 1], answer.shape) * rng.integers(0, 2**bits, answer.shape)
 
@@ -79,12 +93,14 @@ def driven(seed, bits=35):
     kind=st.sampled_from(["classes", "numbers"]),
     pairs=st.sampled_from([DECLARED, "auto", 3, 1]),
     bits=st.sampled_from([0, 15, 35, 45]),
+    many=st.booleans(),
 )
 @pytest.mark.filterwarnings("ignore:epsilon")
-def test_pairs_stay_within_the_guarantee(n, seed, adjacency, epsilon, kind, pairs, bits):
-    estimator = make(kind, adjacency=adjacency, epsilon=epsilon, pairs=pairs)
+def test_pairs_stay_within_the_guarantee(n, seed, adjacency, epsilon, kind, pairs, bits, many):
+    """With the counts of many records, there are blocks, and "auto" makes a choice."""
+    estimator = make(kind, adjacency=adjacency, epsilon=epsilon, pairs=pairs, max_bins=8)
     data = make_data(n, seed, kind)
-    model, transcript = record(estimator, *data, answers=driven(seed, bits) if bits else None)
+    model, transcript = record(estimator, *data, answers=driven(seed, bits, many=many))
     if adjacency == "replace":
         neighbor = tuple(part.copy() for part in data)
         neighbor[0].iloc[0] = [100.0, 0.0, "c", 9.0]
@@ -197,6 +213,31 @@ def test_one_record_moves_the_choice_and_the_grids_as_far_as_is_stated():
     assert 0.8 * stated < np.linalg.norm(apart.astype(float)) <= stated
 
 
+def extreme(n):
+    """Make records whose residuals are all at the clip, and an estimator for them."""
+    X, y = make_data(n, 1, "numbers")
+    X["age"] = X["age"].fillna(50.0)
+    y[:] = 3.0
+    return make("numbers", pairs=[("age", "dose")], clip=0.3, max_bins=12), (X, y)
+
+
+def test_one_record_moves_the_sums_of_cells_and_of_blocks_as_far_as_is_stated():
+    estimator, data = extreme(40)
+    model, transcript = record(estimator, *data, answers=crowded)
+    neighbor = without(data, 0)
+    assert replay(estimator, neighbor, model, transcript).holds
+    _, second = record(estimator, *neighbor, answers=transcript.answers)
+    sizes, moved = [], []
+    for phase, *both in zip(transcript.phases, transcript.queries, second.queries, strict=True):
+        if phase.label == "boosting":
+            sizes.append(len(both[0]))
+            moved.append(np.linalg.norm((both[0] - both[1]).astype(float)) / phase.sensitivity_int)
+    n_cells, n_blocks = sizes[-4:-2]
+    assert sizes[-4:] == [n_cells, n_blocks, n_cells, n_blocks]
+    assert n_blocks < n_cells / 2
+    assert moved[-4:] == pytest.approx([1.0] * 4)
+
+
 @pytest.mark.parametrize("pairs", [DECLARED, 3])
 def test_bands_and_effects_of_pairs_follow_from_releases_alone(pairs):
     """Other records with the same answers give the same numbers: nothing new is released."""
@@ -248,6 +289,34 @@ def choice_that_nobody_pays_for(monkeypatch):
     monkeypatch.setattr(
         choice, "choice_phase", lambda *parts: honest(*parts).with_sensitivity(0.01)
     )
+
+
+def choice_from_what_the_passes_spend(monkeypatch):
+    """Make the choice, and spend its budget on passes and grids, too."""
+    monkeypatch.setattr(Mechanism, "limit_to", lambda self, charged: None)
+    monkeypatch.setattr(
+        Budget, "leaf_share", property(lambda self: 1.0 - self.pair_share - self.line_share)
+    )
+
+
+def test_a_choice_from_what_the_passes_spend_is_refused(monkeypatch):
+    honest = Mechanism.limit_to
+    choice_from_what_the_passes_spend(monkeypatch)
+    monkeypatch.setattr(Mechanism, "limit_to", honest)
+    with pytest.raises(RuntimeError, match="after its budget was charged"):
+        make(pairs=3).fit(*make_data(30, 1))
+
+
+def choice_skipped_by_the_exact_number(monkeypatch):
+    """Skip the choice if there are fewer than 30 records, instead of asking their noisy number."""
+    honest = boosting_estimator.fit_private
+
+    def fit_private(binned, records, *parts, **settings_):
+        n_records = sum(map(len, records.local()))
+        monkeypatch.setattr(boosting_fit, "skips_choice", lambda *public: n_records < 30)
+        return honest(binned, records, *parts, **settings_)
+
+    monkeypatch.setattr(boosting_estimator, "fit_private", fit_private)
 
 
 def counts_of_one_grid(monkeypatch):
@@ -303,6 +372,34 @@ def records_counted_twice_in_cells(monkeypatch):
     monkeypatch.setattr(Records, "cell_counts", lambda self, *where: 2 * honest(self, *where))
 
 
+def leaf_sums_of_blocks(monkeypatch, mistake):
+    """Release ``mistake(sums)`` instead of the sums of blocks."""
+    honest = Records.leaf_sums
+
+    def leaf_sums(self, feature, leaf_of_bin, n_leaves, clip):
+        sums = honest(self, feature, leaf_of_bin, n_leaves, clip)
+        of_blocks = feature >= len(FEATURES) and n_leaves < len(leaf_of_bin)
+        return mistake(sums) if of_blocks else sums
+
+    monkeypatch.setattr(Records, "leaf_sums", leaf_sums)
+
+
+def records_in_two_blocks(monkeypatch):
+    """Count each record in the block after its own, too."""
+    leaf_sums_of_blocks(monkeypatch, lambda sums: sums + np.roll(sums, 1))
+
+
+def blocks_with_half_the_noise(monkeypatch):
+    """Release twice the sums of blocks with the noise of cells, and halve the answers."""
+    leaf_sums_of_blocks(monkeypatch, lambda sums: 2 * sums)
+    honest = levels.Levels.add
+
+    def add(self, sums, expected, *, of_blocks):
+        honest(self, sums / 2 if of_blocks else sums, expected, of_blocks=of_blocks)
+
+    monkeypatch.setattr(levels.Levels, "add", add)
+
+
 def cells_at_the_exact_median(monkeypatch):
     """Let the ends of groups of bins depend on the records."""
     honest = Records.cross
@@ -319,6 +416,8 @@ def cells_at_the_exact_median(monkeypatch):
 MUTANTS = {
     choice_without_noise: 3,
     choice_that_nobody_pays_for: 3,
+    choice_from_what_the_passes_spend: 3,
+    choice_skipped_by_the_exact_number: "auto",
     counts_of_one_grid: DECLARED,
     cells_with_half_the_noise: DECLARED,
     rounds_that_are_not_counted: DECLARED,
@@ -343,3 +442,15 @@ def test_replay_catches_a_planted_mistake_about_pairs(mutant, pairs, monkeypatch
     model, transcript = record(estimator, X, y)
     found = (replay(estimator, without((X, y), i), model, transcript) for i in range(30))
     assert not all(report.holds for report in found)
+
+
+@pytest.mark.parametrize(
+    "mutant", [records_in_two_blocks, blocks_with_half_the_noise], ids=lambda m: m.__name__
+)
+def test_replay_catches_a_planted_mistake_about_blocks(mutant, monkeypatch):
+    estimator, data = extreme(30)
+    model, transcript = record(estimator, *data, answers=crowded)
+    assert replay(estimator, without(data, 0), model, transcript).holds
+    mutant(monkeypatch)
+    model, transcript = record(estimator, *data, answers=crowded)
+    assert not replay(estimator, without(data, 0), model, transcript).holds
