@@ -205,7 +205,7 @@ def integrated_gradients(
     labels : ndarray of shape (n_images,)
         Which score is explained.
     times_image : bool, default=True
-        Whether the mean gradient on the path is multiplied by the image.
+        Whether to multiply the mean gradient along the path by the image.
 
     Returns
     -------

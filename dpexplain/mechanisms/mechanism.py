@@ -20,11 +20,11 @@ from dpexplain.mechanisms.plan import Allowance
 __all__ = ["Mechanism", "QueriesInTurn"]
 
 _IN_ONE_CALL = 128
-"""Number of queries computed in one call, so that Ctrl-C does not wait for all of them."""
+"""Number of queries computed in one call; Ctrl-C need not wait for all of them."""
 
 
 class QueriesInTurn(Protocol):
-    """Interface for exact sums, each of which is computed from earlier answers."""
+    """Interface for exact sums that depend on earlier answers."""
 
     @property
     def start(self) -> NDArray[np.int64]:
@@ -190,7 +190,7 @@ class Mechanism:
         return answers
 
     def _next_noise(self, n_values: int, n_releases: int = 1) -> NDArray[np.int64]:
-        """Return the next draws, to be set to zero after use, and deduct the releases."""
+        """Return the next draws and deduct the releases; the caller zeroes the draws after use."""
         if self._phase is None:
             raise RuntimeError("no phase was begun; call begin(Phase(...)) before release().")
         if self._process != os.getpid():

@@ -76,7 +76,7 @@ def _ms(seconds: float) -> str:
 
 
 def _in_turn(steps: list[Callable[[], object]]) -> list[float]:
-    """Return the fewest CPU seconds of each step; steps take turns, so other load hits all."""
+    """Return the minimum CPU seconds of each step; they take turns, so other load affects all."""
     for step in steps:
         step()
     fewest = [math.inf] * len(steps)
@@ -89,7 +89,7 @@ def _in_turn(steps: list[Callable[[], object]]) -> list[float]:
 
 
 def _peak(step: Callable[[], object]) -> float:
-    """Return the MB that Python allocates in a step."""
+    """Return the megabytes that Python allocates in a step."""
     tracemalloc.start()
     step()
     peak = tracemalloc.get_traced_memory()[1] / 2**20

@@ -1,4 +1,4 @@
-"""Speed of one pass over the records, next to that of copying as many bytes."""
+"""Speed of one pass over the records, compared with copying as many bytes."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def passes() -> Iterator[tuple[str, ...]]:
 
 
 def _seconds(call: Callable[[], object]) -> float:
-    """Return the fewest seconds that a call takes: other work on the machine only adds to them."""
+    """Return the minimum time of a call: other work on the machine only adds to it."""
     call()
     found, end = [], time.perf_counter() + _SECONDS
     while time.perf_counter() < end:

@@ -260,7 +260,7 @@ def _known(table_name: str) -> Problem:
 
 
 def _curved() -> Problem:
-    """Draw features that depend on each other in curves, unlike normal variables."""
+    """Return features that depend on each other along curves, unlike normal variables."""
 
     def draw(rng: np.random.Generator, n: int) -> dict[str, Any]:
         x0, x1, x2, x3, x4 = rng.standard_normal((5, n))

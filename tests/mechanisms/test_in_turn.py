@@ -1,4 +1,4 @@
-"""Queries that are computed one after another are released as if each were asked for alone."""
+"""Queries computed one after another are released as if each were requested alone."""
 
 from __future__ import annotations
 

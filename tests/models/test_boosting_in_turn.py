@@ -1,4 +1,4 @@
-"""Visits in one compiled call give the fit that visits one by one give, to the last bit."""
+"""Visits in one compiled call give the same fit as single visits, to the last bit."""
 
 from __future__ import annotations
 

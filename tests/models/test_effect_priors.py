@@ -237,7 +237,7 @@ def pair_sums(rng, true, noise_std, n):
 
 
 def test_correlations_near_zero_are_learned_from_all_pairs():
-    """Without the pairs that are independent, the error would be that of the sums, about 0.03."""
+    """Without the independent pairs, the error would be that of the sums, about 0.03."""
     rng, n = np.random.default_rng(0), 10_000
     true = np.zeros(28)
     true[[0, 13]] = 0.9, -0.5

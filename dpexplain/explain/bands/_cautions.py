@@ -69,9 +69,9 @@ _STEEPER = 4.0
 
 
 _LEAST_FIT = 1e-4
-"""Assumptions are doubted if the sums contradict them by chance with less than this probability. It
-is small because features of a sample depend on each other a little by chance, which does no harm.
-"""
+"""Assumptions are doubted if chance alone contradicts them as much with less than this probability.
+It is small, because features of a sample depend on each other a little by chance, which is
+harmless."""
 
 
 class Estimated(Protocol):

@@ -47,8 +47,8 @@ def claim(
     ----------
     explanation : GlobalExplanation or MulticlassExplanation
         Explanation of a private model with a noise band. For a claim about a term of a model with
-        several classes, pass the explanation of one class; for a claim about a record, that of all
-        classes. It is then the claim that the predicted class is the most likely one.
+        several classes, pass the explanation of one class. For a claim about a record, pass that of
+        all classes; it states that the predicted class is the most likely one.
     term : str or None, default=None
         Name of the term or pair; None for a claim about the prediction for `record`.
     first : str, int, tuple or None, default=None

@@ -48,7 +48,7 @@ class Budget:
 
     @property
     def without_pairs(self) -> Budget:
-        """The budget if all that is set aside for pair terms is spent on trees."""
+        """Budget if everything set aside for pair terms is spent on trees."""
         return replace(self, choice_share=0.0, grid_share=0.0)
 
     @property

@@ -186,7 +186,7 @@ class DPExplainableBoostingClassifier(_PrivateBoosting, AdditiveClassifier):
         must be public knowledge. A number is the maximum number of pairs that the fit chooses
         privately; pairs that do not rise above the noise are not chosen. "auto" stands for 3, and
         makes no choice if there are too few records for one. Pairs take 30% of the boosting budget,
-        and their choice takes 15%; if no pair is chosen, the 30% go to the curves. The curves are
+        and their choice takes 15%; if no pair is chosen, the 30% goes to the curves. The curves are
         fitted before the pairs, so their bands and effect estimates do not include the pairs. Pairs
         need joint composition, a single bag and two classes, and cannot contain a feature with a
         monotone constraint.

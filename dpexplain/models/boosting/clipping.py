@@ -16,7 +16,7 @@ class Clip(Protocol):
     """Interface for clips, which bound the residuals at each visit."""
 
     def next(self, records: BinnedRecords, n_most: int = 1) -> tuple[float, int]:
-        """Return the clip for the next visits, and for how many, at most the given number.
+        """Return the clip for the next visits, and their number, which is at most `n_most`.
 
         The clip is in internal units of the boosting loop.
         """
@@ -36,7 +36,7 @@ class FixedClip:
         self._clip = clip
 
     def next(self, records: BinnedRecords, n_most: int = 1) -> tuple[float, int]:
-        """Return the clip for the next visits, and for how many."""
+        """Return the clip for the next visits, and their number."""
         return self._clip, n_most
 
 
@@ -77,7 +77,7 @@ class AdaptiveClip:
         self._outside = -LATTICE
 
     def next(self, records: BinnedRecords, n_most: int = 1) -> tuple[float, int]:
-        """Return the clip for the next visits, and for how many; ask first if due."""
+        """Return the clip for the next visits, and their number; query it first if due."""
         since = self._visit % self._visits_between
         if since == 0:
             self._ask(records)

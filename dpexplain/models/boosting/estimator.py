@@ -365,7 +365,7 @@ class _PrivateBoosting(PrivateEstimator):
             planned.append(Releases(pair_phase(budget, n_features)))
         if budget.line_share:
             planned.append(Releases(line_phase(budget)))
-        # A choice of pairs is charged as trees: without it, trees get its part of the budget.
+        # A choice of pairs is charged as trees; without one, trees get its part of the budget.
         trees = leaf_phase(budget.without_pairs, n_releases, 0)
         return (*planned, Releases(trees, n_releases))
 

@@ -234,8 +234,8 @@ def fit_private(
     pair_plan : PairPlan or None, default=None
         Public plan of the pair terms of a fit with one bag; None if the fit has no pair terms. With
         a plan, pair terms replace the last passes over the features. If no pair is chosen, these
-        passes are made after the choice. If there are too few records for a choice, the fit is one
-        without a plan.
+        passes are made after the choice. If there are too few records for a choice, the fit
+        ignores the plan.
 
     Returns
     -------

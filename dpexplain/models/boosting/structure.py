@@ -122,7 +122,7 @@ def random_visits(
     leaf_of_bin = np.zeros((n_visits, n_bins.max()), dtype=np.uint8)
     leaf_weight = np.ones((n_visits, max_leaves))
     n_leaves = np.empty(n_visits, dtype=np.int64)
-    # The place of each feature's visit within each epoch, and hence among all visits.
+    # The position of each feature's visit within each epoch, and hence among all visits.
     visits = np.argsort(orders, axis=1) + n_features * np.arange(n_epochs)[:, None]
     for feature, own, leaves in zip(features, visits.T, trees, strict=True):
         leaf_of_bin[own, : leaves.shape[1]] = leaves
@@ -206,7 +206,7 @@ def _cuts(
     n_value_bins = ranks.shape[1]
     counts = np.empty((len(ranks), n_value_bins + 1))
     counts[:, 0] = 0.0
-    # Counts are put in the order of each tree.
+    # Sort counts into the order of each tree.
     np.put_along_axis(counts[:, 1:], ranks, feature.counts[None, :n_value_bins], axis=1)
     cumulated = np.cumsum(counts, axis=1)
     ends = np.zeros((n_trees, _TRIES_PER_ROUND, n_leaves + 1), dtype=np.intp)

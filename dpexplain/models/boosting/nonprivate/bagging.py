@@ -53,8 +53,8 @@ def fit_bag(
         Target encoded by the objective.
     objective : Objective
     steps : sequence of CurveStep or PairStep
-        Steps to be used one after another: each one continues from the scores with the smallest
-        held-out loss so far, until the loss no longer decreases.
+        Steps used one after another. Each step starts from the scores with the smallest held-out
+        loss so far, and continues until that loss no longer decreases.
     held_out : ndarray of shape (n_samples,), dtype bool
         True for records on which the loss is measured; the model is fitted to the others. See
         `held_out_records`.

@@ -24,8 +24,8 @@ def random_bounds(curvature, draws, min_curvature):  # type: ignore[no-untyped-d
         Nonnegative curvature per bin, in an order in which neighboring bins may share a leaf.
     draws : ndarray of shape (max_leaves - 1,), dtype float64
         Random numbers in [0, 1). Each one determines a split, uniformly among those that leave
-        enough curvature on both sides. A split is dropped if it would make too small a leaf
-        together with the earlier ones.
+        enough curvature on both sides. A split is dropped if, after the earlier
+        ones, it would make a leaf that is too small.
     min_curvature : float
         Minimum curvature per leaf.
 

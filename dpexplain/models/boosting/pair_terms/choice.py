@@ -34,12 +34,12 @@ LEVEL = 0.03
 """Probability of choosing any pair if no pair has an effect beyond the curves."""
 
 _GRID_GAIN = 0.1
-"""Ratio of signal to noise of a pair in a grid, compared with the choice, if both have the same
-budget and there are one candidate and one grid. It is the variance of the noise in the contrast of
+"""Signal-to-noise ratio of a pair in a grid, relative to that in the choice, if both have the same
+budget and there is one candidate and one grid. It is the variance of the noise in the contrast of
 halves, divided by the variance of the noise in the sum of a grid's blocks."""
 
 _N_SHAPES = 50.0
-"""Number of numbers that describe an interaction: the degrees of freedom of 8 by 8 cells."""
+"""Number of values that describe an interaction: the degrees of freedom of 8 by 8 cells."""
 
 _CLIP_SHARE = 0.5
 """Clip of the residuals of a regression for the choice, as a share of the clip of the fit. Noise is
@@ -97,7 +97,7 @@ def choice_phase(budget: Budget, n_pairs: int, n_values: int) -> Phase:
 
 
 def skips_choice(plan: PairPlan | None, n_samples: float, budget: Budget) -> bool:
-    """Whether a fit may skip its choice, and there are too few records for one.
+    """Return whether a fit skips its choice because there are too few records.
 
     The answer depends on public settings and on the noisy number of records. The number of
     candidates is the smallest possible.
@@ -258,7 +258,7 @@ def how_many(log_p: Sequence[float], ratio: float) -> int:
     log_p : sequence of float
         Logarithm of the p-value of each pair, smallest first.
     ratio : float
-        Squared signal-to-noise ratio of a single pair in the fit, compared with the choice.
+        Squared signal-to-noise ratio of a single pair in the fit, relative to the choice.
 
     Returns
     -------

@@ -19,7 +19,7 @@ from dpexplain.models.boosting.pair_terms.priors import join
 FloatArray = NDArray[np.float64]
 
 _BLOCKS = 6
-"""Maximum number of ordered groups of one side after neighboring groups are joined to blocks."""
+"""Maximum number of ordered groups of one side after neighboring groups are joined into blocks."""
 
 
 @dataclass(eq=False)
@@ -67,7 +67,7 @@ class Levels:
         sums : ndarray of shape (n_cells,) or (n_blocks,)
             Noisy sums of residuals.
         expected : ndarray of shape (n_cells,)
-            What the present score of each cell took away from its sum.
+            Part of each cell's sum that its current score has removed.
         of_blocks : bool
             Whether the sums are those of blocks.
         """

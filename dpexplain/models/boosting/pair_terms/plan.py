@@ -39,7 +39,7 @@ class PairPlan:
     most : int
         Maximum number of pairs.
     may_skip : bool, default=False
-        Whether the fit may do without a choice, if there are too few records for one.
+        Whether the fit may skip the choice if there are too few records for one.
     """
 
     declared: tuple[tuple[int, int], ...]
@@ -58,7 +58,7 @@ class PairPlan:
 
     @property
     def grid_share(self) -> float:
-        """Share of mu squared spent on the grids, of the same total as `choice_share`."""
+        """Share of mu squared spent on the grids, relative to the same total as `choice_share`."""
         return _GRID_SHARE
 
 

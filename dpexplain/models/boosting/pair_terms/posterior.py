@@ -1,8 +1,8 @@
 """Posterior of the scores in a grid, averaged over priors.
 
-How large and how smooth the scores of a pair are is not known, but the released sums show how
-likely each prior is. More noise leads to more smoothing across cells, and the scores of a pair
-without an effect shrink to zero. The most likely prior alone would not do: among many priors, some
+The size and smoothness of a pair's scores are unknown, but the released sums show how likely each
+prior is. More noise leads to more smoothing across cells, and the scores of a pair
+without an effect shrink to zero. The most likely prior alone is not enough: among many priors, some
 fit the noise well.
 """
 

@@ -21,7 +21,7 @@ SIZES = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 """Candidate prior standard deviations of the scores, in score units of the loop."""
 
 LENGTHS = (0.05, 0.3, 1.0, 3.0)
-"""Candidate distances over which scores are alike, as a share of the range of a feature."""
+"""Candidate distances over which scores are similar, as a share of the range of a feature."""
 
 _MOST_JOINED = 8
 """Maximum number of ordered groups of one side for which likelihoods are computed. Neighboring

@@ -252,7 +252,7 @@ class Records:
         self._waiting = True
 
     def _no_update(self) -> NDArray[np.float32]:
-        """Return an update of the first feature that changes no score."""
+        """Return an update of the first feature that leaves all scores unchanged."""
         return np.full((*self._classes, self._n_bins[0]), self._odds, dtype=np.float32)
 
     def _settle(self) -> None:
@@ -280,9 +280,9 @@ class Records:
     def stacked(self) -> NDArray[np.uint8] | None:
         """Return the bins of all features in one array, if one call makes many visits.
 
-        The array has the shape (n_features, n_samples). The result is None if the loss needs passes
-        of its own, if a bin takes two bytes, or if the array would be large: then, a pass over the
-        records takes much longer than the steps between two passes, which can wait for each other.
+        The array has the shape (n_features, n_samples). The result is None if the loss needs its
+        own passes, if a bin takes two bytes, or if the array would be large. In a large table, a
+        pass takes much longer than the steps between passes, so little time would be saved.
         """
         features = self._bins[: len(self._n_bins)]
         if self._stack is None and self._loss in (LOGISTIC, SQUARED):

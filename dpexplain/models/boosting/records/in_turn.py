@@ -16,8 +16,8 @@ from dpexplain.models.boosting.structure import Visits
 class VisitsInTurn:
     """Visits whose leaf sums a mechanism releases one after another.
 
-    The compiled loop does what `PrivateStep` and `boost` do, bit for bit. It saves their time per
-    visit, which for small tables is longer than a pass over the records.
+    The compiled loop does what `PrivateStep` and `boost` do, bit for bit. It saves their overhead
+    per visit, which takes longer than a pass over the records of a small table.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ class VisitsInTurn:
         Records whose bins are stacked.
     visits : Visits
     curves : ndarray of shape (n_features, n_bins_most)
-        Scores per bin of each feature. Each visit changes them when the next one is made.
+        Scores per bin of each feature. The update of a visit is added when the next visit is made.
     learning_rate, bound : float
         As in `PrivateStep` and `boost`.
 

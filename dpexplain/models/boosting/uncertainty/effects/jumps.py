@@ -1,10 +1,10 @@
 """Jumps of the true curves, chosen by their marginal likelihood.
 
 The prior of `posterior` expects many small changes between neighboring bins, and rounds off large
-ones. Here, a term can also have a few large ones: a step between two bins, or a single bin that
-differs from its neighbors. Each possible jump is one more direction of the prior, so its marginal
+ones. Here, a term can also have a few large changes: a step between two bins, or a single bin that
+differs from its neighbors. Each possible jump adds one direction to the prior. So its marginal
 likelihood, its height and its influence on all estimates follow from the posterior without it. The
-likeliest jumps are added one by one. The result is averaged over their places, and over the
+most likely jumps are added one by one. The result is averaged over their positions, and over the
 possibility of one more jump per term.
 """
 
@@ -36,7 +36,7 @@ _SMOOTHER = np.array([1.0, 0.7, 0.5, 0.35, 0.25, 0.18])
 """Prior standard deviations of the smooth part of a curve with jumps, relative to one without."""
 
 _LEAST_SHARE = 1e-4
-"""Smallest proportion of the records in a bin that can differ from its neighbors."""
+"""Smallest share of records in a bin that may differ from its neighbors."""
 
 _LEAST_WEIGHT = 1e-3
 """Jumps with a smaller probability are ignored when errors are computed."""
@@ -80,8 +80,8 @@ def possible_jumps(
     n_values : int
         Number of value bins; special bins come after them.
     ordered : bool
-        Whether the value bins are ordered; if not, or with fewer than three bins, there are no
-        jumps.
+        Whether the value bins are ordered. If they are not, or if there are fewer than three bins,
+        there are no jumps.
     block : slice
         Coefficients of the term among all parameters.
     std : float
@@ -118,7 +118,7 @@ class JumpingPosterior:
     left : list of ndarray of shape (n_bins,)
         For each term, the part of the jumps that the basis functions do not cover.
     moves : ndarray of shape (n_rows, n_parameters)
-        Errors of the parameters because jumps are uncertain. The sum of the outer products of the
+        Errors of the parameters due to uncertain jumps. The sum of the outer products of the
         rows is a covariance that adds to that of `after`.
     left_moves : list of ndarray of shape (n_rows, n_bins)
         For each term, the same errors of the part that the basis functions do not cover.
@@ -158,7 +158,7 @@ class JumpSearch:
         self._update()
 
     def result(self) -> JumpingPosterior:
-        """Choose likely jumps, and average over their places and over one more each."""
+        """Choose likely jumps; average over their positions and over one more jump per term."""
         self._choose()
         self._update()
         shift, left, moves, left_moves = self._averaged()
@@ -231,7 +231,7 @@ class JumpSearch:
         return weight, height, variance, move
 
     def _averaged(self) -> tuple[FloatArray, list[FloatArray], FloatArray, list[FloatArray]]:
-        """Average over the places of chosen jumps, and over one more jump of every term."""
+        """Average over the positions of chosen jumps, and over one more jump of every term."""
         n = len(self._known.pull)
         shift, left = np.zeros(n), [np.zeros(len(jumps.left)) for jumps in self._possible]
         moves, left_moves = [np.zeros((0, n))], [[np.zeros((0, len(own)))] for own in left]
@@ -264,8 +264,8 @@ class JumpSearch:
 def likely_jumps(known: Information, jumps: Jumps, width: float) -> tuple[list[int], FloatArray]:
     """Choose the likely jumps of one term, one by one.
 
-    A curve with jumps is smoother elsewhere. So marginal likelihoods are averaged over prior
-    standard deviations of its smooth part.
+    A curve with jumps may be smoother elsewhere, so marginal likelihoods are averaged over several
+    prior standard deviations of its smooth part.
 
     Parameters
     ----------
@@ -280,7 +280,7 @@ def likely_jumps(known: Information, jumps: Jumps, width: float) -> tuple[list[i
     found : list of int
         Columns of `jumps`, at most four.
     odds : ndarray of shape (n_jumps,)
-        Logarithmic odds of one more jump.
+        Log odds of one more jump.
     """
     u, found = jumps.coefficients, list[int]()
     while True:
@@ -305,7 +305,7 @@ def likely_jumps(known: Information, jumps: Jumps, width: float) -> tuple[list[i
 
 
 def probabilities(odds: FloatArray) -> FloatArray:
-    """Convert logarithmic odds to probabilities of events that exclude each other.
+    """Convert logarithmic odds to probabilities of mutually exclusive events.
 
     Odds are relative to the possibility that none of the events happens.
 

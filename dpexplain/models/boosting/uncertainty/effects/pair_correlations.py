@@ -21,10 +21,10 @@ PRIOR_STD = 0.35
 """Prior standard deviation of the Fisher transform of a correlation, if no sums were released."""
 
 _WIDTHS = np.array([0.01, 0.02, 0.04, 0.08, 0.16, PRIOR_STD])
-"""Standard deviations of the parts of the prior, if sums were released."""
+"""Standard deviations of the components of the prior, if sums were released."""
 
 _PSEUDO = 3.0
-"""Number of pairs that the widest part of the prior is assumed to have in addition."""
+"""Number of additional pairs that are assumed to come from the widest component of the prior."""
 
 _ROUNDS = 100
 
@@ -75,7 +75,7 @@ def correlations(
 def _prior(likelihood: FloatArray) -> FloatArray:
     """Return the prior of correlations on the grid, learned from all pairs.
 
-    Most features of a table are often almost independent. So the prior is a mixture of normal
+    Often, most features of a table are nearly independent. So the prior is a mixture of normal
     distributions of different widths, with weights that fit all pairs (adaptive shrinkage [1]_).
 
     Parameters

@@ -81,7 +81,7 @@ class Population:
         return np.asarray(turned[:, first] * turned[:, second] - inverse[first, second])
 
     def curved_functions(self, pairs: NDArray[np.intp]) -> FloatArray:
-        """Return how the density changes if features depend on each other in curves.
+        """Return how the density changes if features depend on each other along curves.
 
         Parameters
         ----------
@@ -91,9 +91,9 @@ class Population:
         Returns
         -------
         ndarray of shape (n_records, 3 * n_chosen)
-            For each pair, relative changes if the first feature curves with the second, if the
-            second curves with the first, and if their squares are related. They leave the
-            distribution of each of the two features unchanged, and have variance 1.
+            For each pair, relative changes if the square of the first feature varies with the
+            second feature, if the square of the second varies with the first, and if both squares
+            vary together. Each feature's own distribution is unchanged. All have variance 1.
         """
         z = self.scores
         square = (z**2 - 1.0) / np.sqrt(2.0)

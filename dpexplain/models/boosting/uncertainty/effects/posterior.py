@@ -191,15 +191,15 @@ def covariance_of_shrinkage(
 
 
 def fit_of_dependence(known: Information, after: Posterior, turn: FloatArray) -> float:
-    """Return the probability of sums that show as much curved dependence by chance.
+    """Return the probability that sums show this much curved dependence by chance.
 
-    For each direction in which features may depend on each other in curves, the released sums are
-    compared with the expected sums (score test). The largest difference counts.
+    For each direction of curved dependence, a score test compares the released sums with the
+    expected ones. The largest difference counts.
 
     Parameters
     ----------
     known : Information
-        Information about all parameters; the last ones describe curved dependence.
+        Information about all parameters, of which the last ones describe curved dependence.
     after : Posterior
         Posterior of the parameters of the estimate if there is no such dependence.
     turn : ndarray of shape (n_parameters, n_estimated)
