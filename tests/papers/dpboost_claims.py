@@ -237,7 +237,7 @@ _CLOCK = (
     "paper has 100 at 5 each"
 )
 _ABSENT = (
-    "public, but in no package that we found; a run measures them where their files are, except "
+    "public, but not in any package that we found; measured if their files are present, except "
     "real-sim, whose 20,958 sparse columns do not fit our tables"
 )
 

@@ -20,7 +20,7 @@ _HEAD = """# {title}, measured here
 {authors}. This page is written by `make papers` from [the claims](claims.csv) and [the
 studies](studies.csv): pictures, tables and causes, claims, and how each study was measured. Each
 verdict follows from the files that are named; [a notebook](../../notebooks/07_papers.ipynb) draws
-more of them. [The first page](index.md) says how to run the studies and what is not measured.
+more of them. [The first page](index.md) explains how to run the studies and what is not measured.
 {pictures}
 {tables}
 ## Claims
@@ -36,7 +36,7 @@ more of them. [The first page](index.md) says how to run the studies and what is
 _ROWS = """
 ## Rows of the printed tables
 
-Each printed row: it holds if all of its numbers agree, and in part if at least half of them do.
+A printed row holds if all of its numbers agree, and holds in part if at least half of them do.
 {counts}.
 
 | place | row | verdict | evidence | how the setting differs |
@@ -128,11 +128,10 @@ def _beside_text(studies: pd.DataFrame, folder: Path) -> str:
     if not parts:
         return ""
     head = (
-        "\n## Tables\n\nMeans here ± their standard error over repeats, and published means, by "
-        "epsilon; one repeat has no standard error. Bold beyond two published standard deviations "
-        "(or, where none is printed, two of ours) or a factor of two; counts if they differ. The "
-        "files have all digits "
-        "and deviations.\n"
+        "\n## Tables\n\nA cell shows our mean ± its standard error over repeats / the published "
+        "mean. A single repeat has no standard error. Bold cells differ by more than two published "
+        "standard deviations (two of ours if none is printed) or by a factor of two; bold counts "
+        "differ at all. The CSV files have all digits and deviations.\n"
     )
     found = "\n".join(causes) or "No difference needs one."
     return f"{head}{''.join(parts)}\n## Causes\n\n{found}\n"
@@ -182,7 +181,7 @@ def _cause_lines(rows: pd.DataFrame) -> list[str]:
 
 def _counts(claims: pd.DataFrame) -> str:
     counts = claims["verdict"].value_counts()
-    return ", ".join(f"{counts.get(v, 0)} {v}" for v in VERDICTS).capitalize()
+    return ", ".join(f"{v}: {counts.get(v, 0)}" for v in VERDICTS).capitalize()
 
 
 def _claim_lines(claims: pd.DataFrame) -> str:

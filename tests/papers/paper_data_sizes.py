@@ -40,8 +40,8 @@ STUDIES = tuple(
         name=NAMES[paper],
         paper=paper,
         shows=f"{place}: rows, columns and classes of the data sets",
-        protocol="Counted on the data as the other studies read them. A size agrees if it is the "
-        "printed one, a share of positives if it rounds to it.",
+        protocol="Counted in the data as the other studies read them. A size agrees if it equals "
+        "the printed one, and a share of positives if it rounds to the printed one.",
         cells=partial(cells, HERE[paper]),
         measure=measure,
         published=_published(PRINTED[paper]),

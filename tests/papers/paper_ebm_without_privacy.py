@@ -137,7 +137,7 @@ InterpretML's; APLR, but for adult, in the default settings of the package aplr,
 installed. The published figures here are those of the README; the slides print others for some
 models, and the claims compare ours with the slides. Bounds of breast cancer are read from the data.
 Nothing is private. Not here: heart disease, which the README has and the slides lack; and
-credit-fraud, which is in no package that we found: a run measures it where its file is."""
+credit-fraud, which is not in any package that we found: it is measured if its file is present."""
 
 STUDIES = (
     Study(

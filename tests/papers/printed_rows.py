@@ -9,7 +9,7 @@ import pandas as pd
 
 from claims import Claim, NotMeasuredError, Tables, of_all
 
-NO_FILE = "public, but in no package that we found; a run measures it where its file is"
+NO_FILE = "public, but not in any package that we found; measured if its file is present"
 
 
 @dataclass(frozen=True)

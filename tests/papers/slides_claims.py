@@ -329,7 +329,7 @@ CLAIMS = (
             PAPER,
             "table of new data",
             f"Sizes of {data.capitalize()}",
-            "public, but in no package that we found; a run refuses a file of another size",
+            "public, but not in any package that we found; a run rejects files of a different size",
             row=data,
         )
         for data in NEW_TABLES
