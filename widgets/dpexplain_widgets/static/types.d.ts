@@ -172,7 +172,7 @@ export interface State {
   referenceShown: boolean;
   reference: Fit | null;
   fits: Fit[];
-  /** If edits are shown: the fit of a class with them. */
+  /** The edited fit of a class, if edits are shown. */
   editedOf?: (payload: Payload, fit: Fit) => Fit;
   repeat: number;
   /** "both", "released" or "effect". */

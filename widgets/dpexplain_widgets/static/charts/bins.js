@@ -20,7 +20,7 @@ function crowds({ edges, count }, width) {
   return narrow.length > sizes.length / 4 || records(narrow) > records(sizes) / 4;
 }
 
-/** The same for any of the fits of a term, so that an axis stays as it is at every epsilon. */
+/** The same for any of the fits of a term, so its axis stays the same at every epsilon. */
 export function crowdsTheAxis(termFits, width) {
   return termFits.some((termFit) => crowds(termFit, width));
 }

@@ -96,7 +96,7 @@ function scoreOf(fit, values) {
   const { parts, score } = explainValues(fit, values);
   const stdsOf = (ofPairs) => parts.filter((_, i) => Boolean(fit.terms[i].axes) === ofPairs).map(({ std }) => std);
   const std = scoreError([...stdsOf(false), fit.intercept_std], fit.claims.together);
-  // How pairs err together with curves is not stored, so their errors are added in full.
+  // The correlation of errors of pairs and curves is not stored, so their errors are added in full.
   return { score, std: stdsOf(true).reduce((sum, each) => sum + each, std) };
 }
 

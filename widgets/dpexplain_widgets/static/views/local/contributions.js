@@ -34,7 +34,7 @@ export function valueRange({ step }, { edges }) {
   return first <= last ? [first, last].map((value) => Number(value.toPrecision(12))) : [low, high];
 }
 
-// The fewest decimals that keep it in the middle half of the bin; the start of a bin too narrow for six decimals.
+// The fewest decimals that stay in the middle half of the bin; for a bin too narrow for six decimals, its start.
 function roundedMiddle(low, high) {
   const middle = (low + high) / 2;
   for (let scale = 1; scale <= 1e6; scale *= 10) {

@@ -80,7 +80,7 @@ function termMarks(view, layout, i) {
   const points = layout.columns.map(({ places }, k) => [layout.x[k], layout.y(layout.at[k](places[i]))]);
   const apart = layout.columns.at(-1).isReference;
   const inner = apart ? points.slice(0, -1) : points;
-  // Circles, because a browser paints many of them in half the time of one path that holds them all.
+  // Circles: a browser paints many of them in half the time of a single path with all of them.
   const circles = inner.map(([cx, cy], k) => {
     const noise = layout.columns[k].fit.terms[i].above_noise === false ? " dpx-rank-point-noise" : "";
     return svg("circle", { cx, cy, r: POINT.usual, class: `dpx-rank-point${noise}` });

@@ -111,7 +111,7 @@ class Multiples {
     setText(this.place, `${from + 1}–${to} of ${this.listed.length}`);
   }
 
-  /** An empty place of the grid; it is kept, because new elements at every epsilon would cost time. */
+  /** A cell of the grid; it is reused, because new elements at every epsilon would take time. */
   cell(place) {
     const name = html("bdi", { class: "dpx-small-name" });
     const note = html("span", { class: "dpx-note dpx-small-note" });

@@ -119,7 +119,7 @@ class ShapePanel {
     const before = this.plot.firstElementChild;
     this.drawn = numeric ? drawNumericShape(view) : drawCategoricalShape(view);
     this.plot.classList.toggle("dpx-plot-rows", !numeric);
-    // At once, so that rows stay scrolled; reading the position would make the browser lay out the page.
+    // Redraw at once, so rows stay scrolled; reading the position would force a layout of the page.
     this.plot.replaceChildren(this.drawn.element);
     if (numeric) this.move(state, before, this.drawn.element);
     this.clear.hidden = range === null;

@@ -12,7 +12,7 @@ import { textWidth } from "../../kit/text.js";
 const SMALL = { height: 122, top: 8, bottom: 96, foot: 115 };
 
 /**
- * Values on the axis of a small chart, the same at every epsilon: all curves, limited bands, and no spikes of the
+ * Values on the axis of a small chart, the same at every epsilon: all curves, limited bands, but no spikes of the
  * reference.
  */
 export function smallAxisValues(curves, everyFit) {
@@ -85,11 +85,11 @@ function pathsOf(curves, places) {
   return [...bandOf(main, places, estimate), ...bandOf(main, places), ...lines];
 }
 
-const frames = new WeakMap(); // what each picture shows besides its curves
+const frames = new WeakMap(); // what each picture shows apart from its curves
 
 /**
  * Draw curves ([{role, termFit}], the main one last) of a term into a picture of a width. A previous `picture` is
- * returned with new curves if all else is equal, as at most epsilons.
+ * returned with new curves if nothing else changed, as is usual between epsilons.
  */
 export function drawSmallShape({ term, curves, everyFit, width, font }, picture) {
   const main = curves.at(-1).termFit;
