@@ -190,7 +190,7 @@ class Mechanism:
         return answers
 
     def _next_noise(self, n_values: int, n_releases: int = 1) -> NDArray[np.int64]:
-        """Return the next draws and deduct the releases; the caller zeroes the draws after use."""
+        """Return the next draws, which the caller sets to zero, and deduct the releases."""
         if self._phase is None:
             raise RuntimeError("no phase was begun; call begin(Phase(...)) before release().")
         if self._process != os.getpid():

@@ -16,7 +16,7 @@ class Clip(Protocol):
     """Interface for clips, which bound the residuals at each visit."""
 
     def next(self, records: BinnedRecords, n_most: int = 1) -> tuple[float, int]:
-        """Return the clip for the next visits, and their number, which is at most `n_most`.
+        """Return the clip for the next visits, and their number, at most `n_most`.
 
         The clip is in internal units of the boosting loop.
         """

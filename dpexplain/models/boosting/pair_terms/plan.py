@@ -58,7 +58,7 @@ class PairPlan:
 
     @property
     def grid_share(self) -> float:
-        """Share of mu squared spent on the grids, relative to the same total as `choice_share`."""
+        """Share of mu squared for the grids, relative to the total of `choice_share`."""
         return _GRID_SHARE
 
 

@@ -158,7 +158,7 @@ class JumpSearch:
         self._update()
 
     def result(self) -> JumpingPosterior:
-        """Choose likely jumps; average over their positions and over one more jump per term."""
+        """Choose likely jumps; average over their positions and one more per term."""
         self._choose()
         self._update()
         shift, left, moves, left_moves = self._averaged()
@@ -231,7 +231,7 @@ class JumpSearch:
         return weight, height, variance, move
 
     def _averaged(self) -> tuple[FloatArray, list[FloatArray], FloatArray, list[FloatArray]]:
-        """Average over the positions of chosen jumps, and over one more jump of every term."""
+        """Average over the positions of chosen jumps, and one more jump per term."""
         n = len(self._known.pull)
         shift, left = np.zeros(n), [np.zeros(len(jumps.left)) for jumps in self._possible]
         moves, left_moves = [np.zeros((0, n))], [[np.zeros((0, len(own)))] for own in left]

@@ -81,7 +81,7 @@ class Population:
         return np.asarray(turned[:, first] * turned[:, second] - inverse[first, second])
 
     def curved_functions(self, pairs: NDArray[np.intp]) -> FloatArray:
-        """Return how the density changes if features depend on each other along curves.
+        """Return how the density changes if features depend on others along curves.
 
         Parameters
         ----------
