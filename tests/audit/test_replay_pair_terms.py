@@ -292,7 +292,7 @@ def choice_that_nobody_pays_for(monkeypatch):
 
 
 def choice_from_what_the_passes_spend(monkeypatch):
-    """Make the choice, and spend its budget on passes and grids, too."""
+    """Make the choice, and also spend its budget on passes and grids."""
     monkeypatch.setattr(Mechanism, "limit_to", lambda self, charged: None)
     monkeypatch.setattr(
         Budget, "leaf_share", property(lambda self: 1.0 - self.pair_share - self.line_share)
@@ -385,7 +385,7 @@ def leaf_sums_of_blocks(monkeypatch, mistake):
 
 
 def records_in_two_blocks(monkeypatch):
-    """Count each record in the block after its own, too."""
+    """Count each record in the next block as well."""
     leaf_sums_of_blocks(monkeypatch, lambda sums: sums + np.roll(sums, 1))
 
 

@@ -114,7 +114,8 @@ class JumpingPosterior:
     Attributes
     ----------
     after : Posterior
-        Posterior of all parameters; coefficients include jumps as far as basis functions can.
+        Posterior of all parameters. Coefficients include the parts of jumps that basis functions
+        cover.
     left : list of ndarray of shape (n_bins,)
         For each term, the part of the jumps that the basis functions do not cover.
     moves : ndarray of shape (n_rows, n_parameters)
