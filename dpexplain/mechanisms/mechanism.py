@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import pairwise
@@ -11,6 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from dpexplain._utils.processes import this_process
 from dpexplain._utils.validation import shown
 from dpexplain.accounting import Event
 from dpexplain.mechanisms.noise_source import NoiseSource
@@ -73,7 +73,7 @@ class Mechanism:
             raise TypeError(f"source is {shown(source)}; pass NoiseSource().")
         self._source = source
         self._phase: AnyPhase | None = None
-        self._process = os.getpid()
+        self._process = this_process()
         self._noise: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         self._used = 0
         self.limit_to(charged)
@@ -120,7 +120,7 @@ class Mechanism:
         if self._allowance is not None:
             self._allowance.check(phase)
         self._noise = phase.drawn(self._source)
-        self._phase, self._used, self._process = phase, 0, os.getpid()
+        self._phase, self._used, self._process = phase, 0, this_process()
 
     def release(self, query: NDArray[np.int64]) -> NDArray[np.int64]:
         """Add the next noise draws to exact sums.
@@ -193,7 +193,7 @@ class Mechanism:
         """Return the next draws, which the caller sets to zero, and deduct the releases."""
         if self._phase is None:
             raise RuntimeError("no phase was begun; call begin(Phase(...)) before release().")
-        if self._process != os.getpid():
+        if self._process != this_process():
             raise RuntimeError(
                 f"phase {self._phase.label!r} was begun in another process, which holds the same "
                 "noise; begin the phase in the releasing process."

@@ -9,7 +9,6 @@ import random
 import threading
 import time
 from collections.abc import Callable, Iterator
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -100,7 +99,7 @@ def forked_phase(_: str) -> Finding:
 
 
 def process_not_checked(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(mechanism_module, "os", SimpleNamespace(getpid=lambda: 1))
+    patch.setattr(mechanism_module, "this_process", lambda: 1)
 
 
 def racing_threads(_: str) -> Finding:

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from weakref import WeakKeyDictionary
 
+from dpexplain._utils.processes import this_process
 from dpexplain._utils.validation import Adjacency, check_adjacency, shown
 from dpexplain.accounting._ledger.duplicates import WITHOUT_A_LEDGER
 from dpexplain.accounting._ledger.serialize import one_spelling
@@ -30,7 +31,7 @@ __all__ = [
 
 _LOCK = threading.Lock()
 _LEDGERS: dict[tuple[str | None, str], PrivacyLedger] = {}  # by table, or by adjacency
-_PROCESS = os.getpid()
+_PROCESS = this_process()
 _UNLISTED = ContextVar("unlisted", default=False)
 _MANY = 5
 _TOLD: WeakKeyDictionary[PrivacyLedger, int] = (
@@ -96,7 +97,7 @@ def process_ledger(
         return named_ledger(dataset, adjacency=adjacency)
     checked = check_adjacency(adjacency)
     # A forked process has its own list, because it may not charge its copy of the parent's list.
-    return _found((None, f"{checked} {os.getpid()}"), WITHOUT_A_LEDGER, 1e-6, checked)
+    return _found((None, f"{checked} {this_process()}"), WITHOUT_A_LEDGER, 1e-6, checked)
 
 
 def check_ledger(given: object) -> None:
@@ -129,7 +130,7 @@ def check_ledger(given: object) -> None:
             f"ledger={shown(given)} must be the name of a table, such as 'survey-2024', without "
             "blanks at its ends; for a file or a database, pass PrivacyLedger.open(...)."
         )
-    if os.getpid() != _PROCESS or multiprocessing.parent_process() is not None:
+    if this_process() != _PROCESS or multiprocessing.parent_process() is not None:
         raise BudgetError(
             f"ledger={given!r} is kept by the parent process, which would not see a charge of this "
             "worker process; use n_jobs=1 or threads, or pass PrivacyLedger(name, path=...). "

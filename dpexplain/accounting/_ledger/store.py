@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any
 
+from dpexplain._utils.processes import this_process
 from dpexplain.accounting._ledger.address import check_not_an_address
 from dpexplain.accounting._ledger.database import LedgerRow
 from dpexplain.accounting._ledger.file import LedgerFile
@@ -65,9 +66,9 @@ class LedgerStore:
         self.known = state  # the last state seen; its only limit that can change is the cap
         self.place = place
         self._from_elsewhere = from_elsewhere
-        self._process = os.getpid()
+        self._process = this_process()
         self._version: Version = None
-        self._lock, self._lock_of = threading.RLock(), os.getpid()
+        self._lock, self._lock_of = threading.RLock(), this_process()
 
     @classmethod
     def opened(cls, place: LedgerPlace) -> LedgerStore:
@@ -162,7 +163,7 @@ class LedgerStore:
 
     def _check_home(self) -> None:
         """Reject charges from a process that does not share the ledger's state."""
-        forked = self._process != os.getpid()
+        forked = self._process != this_process()
         if self.place is None and (forked or self._from_elsewhere):
             raise BudgetError(
                 f"this ledger of {self.known.dataset!r} was created in another process, which "
@@ -175,8 +176,8 @@ class LedgerStore:
 
         A forked process gets a new lock, because the parent may hold the old one.
         """
-        if self._lock_of != os.getpid():
-            self._lock, self._lock_of = threading.RLock(), os.getpid()
+        if self._lock_of != this_process():
+            self._lock, self._lock_of = threading.RLock(), this_process()
         return self._lock
 
 
