@@ -197,7 +197,12 @@ const CLAIM_BASES = {
     "largest correlation of any of their bins.",
 };
 
-/** What the interval of a claim covers, in a sentence. */
+/**
+ * What the interval of a claim covers, in a sentence.
+ * @param {Claim} claim
+ * @param {Question} question
+ * @param {boolean} isPair
+ */
 export function basisWords({ basis, first }, { kind }, isPair) {
   if (first !== undefined) return CLAIM_BASES.lead;
   if (isPair) return CLAIM_BASES[basis === "effect" ? "pair" : "pair, noise"];

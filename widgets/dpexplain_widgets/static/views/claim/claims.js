@@ -103,6 +103,9 @@ function scoreOf(fit, values) {
 /**
  * The claim that the predicted class leads the others. How the errors of two classes are correlated is not stored,
  * so they are added in full.
+ * @param {State} state
+ * @param {Fit} fit
+ * @param {Question} question
  * @returns {Claim | null}
  */
 function leadingClassClaim(state, fit, { values }) {

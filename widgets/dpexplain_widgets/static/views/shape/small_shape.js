@@ -65,6 +65,13 @@ function axisTexts(term, { edges, labels, special }) {
   return edges === null ? [`${labels.length - special.length} categories`] : endTexts(term, edges);
 }
 
+/**
+ * Labels below the axis: one text in the middle, or two at its ends.
+ * @param {string[]} ends
+ * @param {number} left
+ * @param {number} right
+ * @param {string} font
+ */
 function endLabels([low, high], left, right, font) {
   if (high === undefined) return [label(low, (left + right) / 2, SMALL.foot)];
   const fits = textWidth(`${low}  ${high}`, LABEL_SIZE, font) < right - left;
