@@ -46,6 +46,8 @@ _MODELS = "dpexplain.models"
 _COUNTS = {"objective": "poisson"}
 _RISING = {"monotone_constraints": {"age": "increasing"}}
 _PAIRED = {"pairs": [("age", "job"), ("age", "height"), ("age", "weight")]}
+# Grids of more than 256 cells have kernels of their own; few records have them at large epsilon.
+_FINE_PAIRS = {**_PAIRED, "epsilon": 50.0}
 
 MODELS: dict[str, Listed] = {
     "ExplainableBoostingClassifier": Listed(f"{_MODELS}.boosting", "classes", warm=({}, _PAIRED)),
@@ -53,10 +55,10 @@ MODELS: dict[str, Listed] = {
         f"{_MODELS}.boosting", "range", warm=({}, _PAIRED, _COUNTS)
     ),
     "DPExplainableBoostingClassifier": Listed(
-        f"{_MODELS}.boosting", "classes", "boosting", ({}, _PAIRED)
+        f"{_MODELS}.boosting", "classes", "boosting", ({}, _FINE_PAIRS)
     ),
     "DPExplainableBoostingRegressor": Listed(
-        f"{_MODELS}.boosting", "range", "boosting", ({}, _PAIRED, _COUNTS, _RISING)
+        f"{_MODELS}.boosting", "range", "boosting", ({}, _FINE_PAIRS, _COUNTS, _RISING)
     ),
     "DPLocallyLinearClassifier": Listed(
         f"{_MODELS}.locally_linear",

@@ -126,20 +126,6 @@ def test_the_bar_stays_in_sight_while_the_page_scrolls(page):
     assert page.locator(".dpx-epsilon").inner_text() == "ε = 0.25"
 
 
-@pytest.mark.parametrize("width", [1024, 1366])
-def test_the_list_of_terms_stays_in_sight_next_to_a_long_part(page, width):
-    page.set_viewport_size({**SCREEN, "width": width})
-    page.get_by_role("tab", name="One sample").click()
-    page.get_by_text("What if? Change values").scroll_into_view_if_needed()
-    page.mouse.wheel(0, 300)
-    page.wait_for_timeout(200)
-    terms, bar = (page.locator(each).bounding_box() for each in (".dpx-terms", ".dpx-sticky"))
-
-    assert page.evaluate("scrollY") > 300
-    assert bar["y"] + bar["height"] <= terms["y"]
-    assert terms["y"] + terms["height"] <= SCREEN["height"]
-
-
 def test_the_whole_guarantee_is_one_click_away(page):
     page.get_by_text("Guarantee and noise").click()
     words = page.locator(".dpx-overview-more").inner_text()

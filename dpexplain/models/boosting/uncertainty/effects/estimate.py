@@ -166,8 +166,7 @@ class Estimate:
             last = step + 1 == self._effort.n_steps
             scores = self._population.score_functions(chosen)
             if last:
-                curved = self._population.curved_functions(chosen)
-                scores = np.concatenate([scores, curved], axis=1)
+                scores = np.hstack([scores, self._population.curved_functions(chosen)])
             found = self._trajectory.sums(
                 self._population,
                 truth,
@@ -189,7 +188,7 @@ class Estimate:
                 np.append(here, np.zeros(n_curved)),
                 self._fisher(columns, truth, table),
             )
-            del found, slopes  # large, and not needed while the next one is computed
+            del found, slopes, scores  # large, and not needed while the next one is computed
             given = (
                 self._sizes,
                 np.concatenate([self._known[0][chosen], prior[0]]),
@@ -303,11 +302,14 @@ class Estimate:
             intercept_errors += block @ (weights @ basis.functions)
             left.append(scale * after.scales[k] * np.sqrt(basis.left_out))
             first += len(own)
+        del root, block, error  # large, as are the errors of terms and their copies
         joint = np.column_stack([*errors, scale * intercept_errors])
+        errors.clear()
         alone = np.diag(np.concatenate([*left, [0.0]]))
         rows = np.concatenate([joint, alone[np.diag(alone) > 0.0]])
+        rows *= np.sqrt(len(rows))
         intercept = self._objective.offset + scale * at[0]
-        return EffectDraws(tuple(curves), float(intercept), rows * np.sqrt(len(rows)))
+        return EffectDraws(tuple(curves), float(intercept), rows)
 
 
 def centering_weights(basis: Basis, counts: FloatArray) -> FloatArray:
