@@ -157,23 +157,29 @@ def _add_up(  # type: ignore[no-untyped-def]
     the spread. The kernels therefore compute no exponentials.
     """
     leaf = leaf_of_bin + np.repeat(leaf_start[:-1], np.diff(start)[visit_feature])
-    # Both derivatives are products with a row of this table.
-    both = np.column_stack([columns, scores])
-    out = visit_feature, leaf, bin_start, clips, anchor, start, both, sums, reach, slopes
+    out = visit_feature, leaf, bin_start, clips, anchor, start, columns, scores, sums, reach, slopes
     if kind == LOGISTIC:
         chance, odds = 1.0 / (1.0 + np.exp(-truth)), np.full(len(truth), math.exp(first_score))
-        _add_up_chances(bins, chance, odds, np.exp(updates), columns.shape[1], each, *out)
+        _add_up_chances(bins, chance, odds, np.exp(updates), each, *out)
     else:
         apart = (truth - first_score) / spread
-        _add_up_normal(
-            bins, apart, spread, _normal_table(), updates / spread, columns.shape[1], each, *out
-        )
+        _add_up_normal(bins, apart, spread, _normal_table(), updates / spread, each, *out)
+
+
+@njit(inline="always", error_model="numpy")
+def _add_slopes(row, reaction, column, residual, score):  # type: ignore[no-untyped-def]
+    """Add the derivatives of one residual to a row: coefficients, then correlations."""
+    n = column.shape[0]
+    for j in range(n):
+        row[j] += reaction * column[j]
+    for j in range(score.shape[0]):
+        row[n + j] += residual * score[j]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _add_up_chances(  # type: ignore[no-untyped-def]
-    bins, chance, odds, factors, n_columns, each, visit_feature, leaf, bin_start, clips, anchor,
-    start, both, sums, reach, slopes,
+    bins, chance, odds, factors, each, visit_feature, leaf, bin_start, clips, anchor, start,
+    columns, scores, sums, reach, slopes,
 ):  # fmt: skip
     """Sum the expected residuals of two classes, and their derivatives, per leaf.
 
@@ -186,8 +192,8 @@ def _add_up_chances(  # type: ignore[no-untyped-def]
         Exponential of the updates, visit by visit.
     leaf : ndarray of dtype int64
         Index of each bin's leaf among all leaves, visit by visit.
-    both : ndarray of shape (n_records, n_columns + n_pairs)
-        `columns` and `scores` of `expected_sums`, which documents the other parameters.
+
+    The other parameters are those of `expected_sums`.
     """
     for v in range(visit_feature.shape[0]):
         k, clip, first, a = visit_feature[v], clips[v], bin_start[v], anchor[v]
@@ -203,15 +209,15 @@ def _add_up_chances(  # type: ignore[no-untyped-def]
             reach[leaf[b]] += reaction
             odds[m] *= factors[b]
             if a >= 0:
-                row, given = slopes[a, start[k] + bins[k, m]], both[m]
-                for j in range(given.shape[0]):
-                    row[j] += (reaction if j < n_columns else residual) * given[j]
+                _add_slopes(
+                    slopes[a, start[k] + bins[k, m]], reaction, columns[m], residual, scores[m]
+                )
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _add_up_normal(  # type: ignore[no-untyped-def]
-    bins, apart, spread, table, changes, n_columns, each, visit_feature, leaf, bin_start, clips,
-    anchor, start, both, sums, reach, slopes,
+    bins, apart, spread, table, changes, each, visit_feature, leaf, bin_start, clips, anchor,
+    start, columns, scores, sums, reach, slopes,
 ):  # fmt: skip
     """Sum the expected residuals of a numeric target, and their derivatives, per leaf.
 
@@ -230,6 +236,6 @@ def _add_up_normal(  # type: ignore[no-untyped-def]
             reach[leaf[b]] += reaction
             apart[m] -= changes[b]
             if a >= 0:
-                row, given = slopes[a, start[k] + bins[k, m]], both[m]
-                for j in range(given.shape[0]):
-                    row[j] += (reaction if j < n_columns else residual) * given[j]
+                _add_slopes(
+                    slopes[a, start[k] + bins[k, m]], reaction, columns[m], residual, scores[m]
+                )
