@@ -64,8 +64,9 @@ def row_of_table(name: str, epsilon: float, seed: int) -> dict[str, Any]:
     Returns
     -------
     dict
-        Distances relative to the size of the non-private curves, and the proportion of terms whose
-        non-private curve lies inside the band for whole curves.
+        Distances relative to the size of the non-private curves, the proportion of terms whose
+        non-private curve lies inside the band for whole curves, and for the others, whether the
+        explanation has a caution about the term.
     """
     data, reference = _data(name), _reference(name)
     model = estimator(data, epsilon, structure_seed=seed).fit(data.X, data.y)
@@ -75,6 +76,7 @@ def row_of_table(name: str, epsilon: float, seed: int) -> dict[str, Any]:
     size = 0.0
     away = dict.fromkeys(("noise", "effect"), 0.0)
     inside: dict[str, list[bool]] = {kind: [] for kind in away}
+    warned = []
     for term in explanation.terms:
         weights = np.asarray(term.weights, dtype=np.float64)
         weights = weights / max(float(weights.sum()), 1e-12)
@@ -91,10 +93,13 @@ def row_of_table(name: str, epsilon: float, seed: int) -> dict[str, Any]:
             away[kind] += float(weights @ error**2)
             whole = (np.abs(error) <= factor * std + 1e-12)[there].all()
             inside[kind].append(bool(whole))
+        if not inside["effect"][-1]:
+            warned.append(term.name in explanation.effect_cautions)
     return {
         "problem": name, "epsilon": epsilon, "seed": seed, "part": "tables",
         "distance": {kind: float(np.sqrt(total / size)) for kind, total in away.items()},
         "inside": {kind: float(np.mean(found)) for kind, found in inside.items()},
+        "warned": warned,
     }  # fmt: skip
 
 

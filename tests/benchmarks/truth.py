@@ -222,14 +222,17 @@ def _claims(rows: list[Row]) -> Row:
         "true rank inside": f"{np.mean(held):.2f}",
         "signs that are sure": f"{len(sure) / max(len(real), 1):.2f}",
         "of these right": f"{np.mean(right):.3f}" if right else "",
-        "warned, if truth outside": _share_warned(rows, inside=False),
-        "if inside": _share_warned(rows, inside=True),
+        "warned, if truth outside": _share(_warned(rows, inside=False)),
+        "if inside": _share(_warned(rows, inside=True)),
     }
 
 
-def _share_warned(rows: list[Row], *, inside: bool) -> str:
-    """Share of terms with a caution, of those whose true curve is inside the band or not."""
-    found = [row["warned"] for row in rows if "warned" in row and row["effect"]["whole"] is inside]
+def _warned(rows: list[Row], *, inside: bool) -> list[bool]:
+    """Whether each term has a caution, of those whose true curve is inside the band or not."""
+    return [row["warned"] for row in rows if "warned" in row and row["effect"]["whole"] is inside]
+
+
+def _share(found: list[bool]) -> str:
     return f"{np.mean(found):.2f} of {len(found)}" if found else ""
 
 
@@ -250,6 +253,7 @@ def _table_row(rows: list[Row]) -> Row:
         "distance": " -> ".join(f"{x.mean():.2f}" for x in away),
         "ratio": f"{away[1].mean() / away[0].mean():.2f}",
         "whole curves": " -> ".join(f"{x.mean():.2f}" for x in inside),
+        "warned, if outside": _share([warned for row in rows for warned in row["warned"]]),
     }
 
 
