@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 from collections.abc import Iterator
@@ -86,3 +87,11 @@ def browser(chromium_path: Path) -> Iterator[Any]:
         browser = playwright.chromium.launch(executable_path=chromium_path, args=CHROMIUM_ARGUMENTS)
         yield browser
         browser.close()
+
+
+@pytest.fixture
+def load(repository, monkeypatch):
+    """Import a module of the studies by its name."""
+    for folder in ("benchmarks", "papers"):
+        monkeypatch.syspath_prepend(str(repository / "tests" / folder))
+    return importlib.import_module

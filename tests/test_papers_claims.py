@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 import re
 
 import numpy as np
 import pandas as pd
 import pytest
-
-
-@pytest.fixture
-def load(repository, monkeypatch):
-    """Import a module of the studies by its name."""
-    for folder in ("benchmarks", "papers"):
-        monkeypatch.syspath_prepend(str(repository / "tests" / folder))
-    return importlib.import_module
 
 
 @pytest.fixture

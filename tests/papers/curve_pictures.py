@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -30,16 +32,64 @@ def shapes(table: pd.DataFrame) -> Figure:
     return _named(figure, axes)
 
 
-def convergence(table: pd.DataFrame) -> Figure:
-    """Draw the error against the number of trees, by data set."""
-    figure, axes = panels(table["data"].nunique(), across=2)
-    table = table[table["trees_per_ensemble"] == 50]
-    for ax, (name, rows) in zip(axes, table.groupby("data"), strict=True):
+def convergence(table: pd.DataFrame, sizes: Sequence[int] = (50,)) -> Figure:
+    """Draw the error against the number of trees, by data set and trees per ensemble."""
+    names = sorted(table["data"].unique())
+    figure, axes = panels(len(names) * len(sizes), across=2)
+    plain = table["model"] == "NP"  # which has no ensembles
+    for ax, (name, size) in zip(axes, product(names, sizes), strict=True):
+        rows = table[(table["data"] == name) & (plain | (table["trees_per_ensemble"] == size))]
         for model in _BOOSTED:
             part = rows[rows["model"] == model].sort_values("n_trees")
             ax.plot(part["n_trees"], part["mean"], ".-", lw=1, ms=3, label=model)
-        ax.set(title=f"{name}: {rows['metric'].iloc[0]}", xlabel="trees", yscale="log")
+        which = f", {size} per ensemble" if len(sizes) > 1 else ""
+        ax.set(title=f"{name}{which}: {rows['metric'].iloc[0]}", xlabel="trees", yscale="log")
     return _named(figure, axes)
+
+
+def clipping(table: pd.DataFrame) -> Figure:
+    """Draw the error of one ensemble with and without geometric leaf clipping, by data set."""
+    table = table[(table["metric"] != "share filtered") & (table["n_trees"] == 50)]
+    figure, axes = panels(table["data"].nunique(), across=2)
+    for ax, (name, rows) in zip(axes, table.groupby("data"), strict=True):
+        rows = rows.replace({"model": {"GLC and GDF": "with GLC", "GDF only": "without GLC"}})
+        lines(ax, rows, ("with GLC", "without GLC"))
+        ax.set(title=f"{name}: {rows['metric'].iloc[0]}", xlabel="ε", yscale="log")
+    return _named(figure, axes)
+
+
+def sizes_of_maps(*tables: pd.DataFrame) -> Figure:
+    """Draw the accuracy against filters per class and projection size, by data set."""
+    figure, axes = panels(2 * len(tables), across=2)
+    for table, pair in zip(tables, zip(axes[::2], axes[1::2], strict=True), strict=True):
+        usual = table[table["projection"] == "per_filter"]
+        for ax, varies, fixed in (
+            (pair[0], "n_filters", usual["n_basis"] == 300),
+            (pair[1], "n_basis", usual["n_filters"] == 30),
+        ):
+            rows = usual[fixed & ((usual["epsilon"] == 2) | usual["epsilon"].isna())]
+            for epsilon, part in rows.groupby("epsilon", dropna=False):
+                part = part.sort_values(varies)
+                label = "no privacy" if np.isnan(epsilon) else f"ε {epsilon:g}"
+                error = 2 * part["sd"] / part["n"] ** 0.5
+                ax.errorbar(part[varies], part["mean"], error.fillna(0.0), fmt=".-", label=label)
+            words = {"n_filters": "filters per class", "n_basis": "numbers of a projection"}
+            ax.set(title=f"{table['data'].iloc[0]}: accuracy", xlabel=words[varies])
+    return _named(figure, axes)
+
+
+def clinical(table: pd.DataFrame) -> Figure:
+    """Draw the accuracy on the clinical table against epsilon."""
+    figure, (ax,) = panels(1)
+    rows = table[table["metric"] == "accuracy"].sort_values("epsilon", na_position="last")
+    private = rows[rows["epsilon"].notna()]
+    error = 2 * private["sd"] / private["n"] ** 0.5
+    ax.errorbar(private["epsilon"], private["mean"], error, fmt=".-", label="with privacy")
+    for mean in rows.loc[rows["epsilon"].isna(), "mean"]:
+        ax.axhline(mean, color="gray", lw=0.8, label="without privacy")
+    ax.set(xlabel="ε", ylabel="accuracy")
+    ax.legend(fontsize=6)
+    return figure
 
 
 def sizes(table: pd.DataFrame) -> Figure:

@@ -143,14 +143,16 @@ def _clothing_words(tables: Tables) -> str:
 
 
 def _fitted(study: str, before: str = "", plain: str = "") -> Callable[[Tables], str]:
-    """Say how many fits of the network there are: at least, or on `plain` without privacy."""
+    """Say how many fits of the network there are, of all or of `plain` without privacy."""
 
     def words(tables: Tables) -> str:
         table = tables[study]
         table = table[table["metric"] == "accuracy"]
         if plain:
             table = table[(table["data"] == plain) & table["epsilon"].isna()]
-        return f"{before}{int(table['n'].min())} fits"
+        error = float((table["sd"] / table["n"] ** 0.5).max())
+        n = int(table["n"].min())
+        return f"{before}{n} fits, standard errors of accuracies of at most {error:.2g}"
 
     return words
 
@@ -228,7 +230,7 @@ CLAIMS = (
         lambda t: of_all(a > cnn - _SMALL for a, cnn in _papers_beside_cnn(t).values()),
         lambda t: (
             "our question: a network of 14,634 weights, trained with a tighter accountant; "
-            f"{_fitted(BESIDE_CNN)(t)} of it, {fits(PUBLISHED)(t)} of the maps"
+            f"of it {_fitted(BESIDE_CNN)(t)}; of the maps {fits(PUBLISHED)(t)}"
         ),
     ),
     Claim(

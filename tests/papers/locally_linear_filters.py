@@ -53,11 +53,14 @@ def printed_accuracies(tables: Tables) -> dict[str, tuple[float, float]]:
 
 
 def fits(study: str) -> Callable[[Tables], str]:
-    """State how many fits a mean covers; the paper has ten."""
+    """State how many fits a mean covers and its standard error; the paper has ten fits."""
 
     def words(tables: Tables) -> str:
-        n = int(tables[study]["n"].min())
-        return f"{n} fit{'s' if n > 1 else ''} instead of 10"
+        table = tables[study]
+        n, error = int(table["n"].min()), float((table["sd"] / table["n"] ** 0.5).max())
+        if n == 1:
+            return "1 fit instead of 10"
+        return f"{n} fits instead of 10, standard errors of at most {error:.2g}"
 
     return words
 

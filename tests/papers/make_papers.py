@@ -32,6 +32,7 @@ MODULES = (
     "ebm",
     "ebm_diffprivlib",
     "ebm_figures",
+    "ebm_smoothness",
     "ebm_repairs",
     "ebm_teaching",
     "ebm_without_privacy",

@@ -15,19 +15,16 @@ import ebm_figure_claims
 from dpexplain import ExplainableBoostingClassifier, Numeric, Schema
 from dpexplain.datasets import SimulatedDataset, make_additive
 from dpexplain.explain import GlobalExplanation, ShapeFunction
+from ebm_figure_claims import N_BAGS
 from paper_ebm import DELTA, PAPER_NAME, estimator, loaded
 from study import Cell, Row, Study
 
 Values = NDArray[np.float64]
 
 EPSILONS = (4.0, 1.0)
-N_BAGS = 16
 N_PATIENTS = 10_000
 PRIVATE = ("DP-EBM, GDP", "DP-EBM, default recipe")
 BAGGED, SINGLE, TRUTH = "bagged EBM", "single EBM", "truth"
-N_FITS = 10
-NO_NOISE = 10_000.0
-"""An epsilon so large that next to no noise is added."""
 EACH_WAY = 24
 """Points of a grid at equal distances, and as many at equal ratios from the lower bound."""
 
@@ -61,7 +58,9 @@ def clinic() -> SimulatedDataset:
     return make_additive("clinical", N_PATIENTS, random_state=0)
 
 
-class _Data(Protocol):
+class Table(Protocol):
+    """What models are fitted to."""
+
     X: pd.DataFrame
     y: pd.Series
     schema: Schema
@@ -69,53 +68,62 @@ class _Data(Protocol):
 
 def measure(data: str, model: str, epsilon: float | None) -> list[Row]:
     """Measure score, lower and upper end of each curve of a model on its grid."""
-    table: _Data = clinic() if data == "clinical" else loaded(data)
-    names = ["age"] if data == "clinical" else _numeric(table.schema)
+    table = table_of(data)
+    names = ["age"] if data == "clinical" else numeric(table.schema)
     start = time.process_time()
-    found = _found(table, model, epsilon, names)
+    found = _found(data, model, epsilon, names)
     setting = {"data": data, "model": model, "epsilon": epsilon, "repeat": 0}
     setting |= {"cpu_s": time.process_time() - start}
     return [
         setting | {"metric": metric, "feature": name, "x": float(x), "value": float(value)}
         for name, curves in found.items()
         for metric, values in curves.items()
-        for x, value in zip(grid(_feature(table.schema, name)), values, strict=True)
+        for x, value in zip(grid(feature_of(table.schema, name)), values, strict=True)
     ]
 
 
-def _numeric(schema: Schema) -> list[str]:
+def numeric(schema: Schema) -> list[str]:
     return [name for name, feature in schema.features.items() if isinstance(feature, Numeric)]
 
 
-def _feature(schema: Schema, name: str) -> Numeric:
+def feature_of(schema: Schema, name: str) -> Numeric:
     feature = schema.features[name]
     assert isinstance(feature, Numeric)
     return feature
 
 
+def table_of(data: str) -> Table:
+    """Return the simulated patients, or a public data set by its name."""
+    return clinic() if data == "clinical" else loaded(data)
+
+
 def _found(
-    table: _Data, model: str, epsilon: float | None, names: Sequence[str]
+    data: str, model: str, epsilon: float | None, names: Sequence[str]
 ) -> dict[str, dict[str, Values]]:
-    points = {name: grid(_feature(table.schema, name)) for name in names}
+    table = table_of(data)
+    points = {name: grid(feature_of(table.schema, name)) for name in names}
     if model == TRUTH:
         shapes = clinic().truth.shapes
         means = {name: np.mean(shapes[name](table.X[name].dropna().to_numpy())) for name in names}
         return {n: {"score": shapes[n](points[n]) - means[n]} for n in names}
     if model == BAGGED:
-        return _bagged([_single(table, seed) for seed in range(N_BAGS)], points)
+        return bagged([single(data, seed) for seed in range(N_BAGS)], points)
     if model == SINGLE:
-        terms = _single(table, 0)
+        terms = single(data, 0)
         return {n: {"score": at(terms[n], terms[n].contribution, points[n])} for n in names}
     terms = estimator(model, table.schema, epsilon).fit(table.X, table.y).explain_global()
     return {n: _with_band(terms[n], points[n]) for n in names}
 
 
-def _single(table: _Data, seed: int) -> GlobalExplanation:
+@cache
+def single(data: str, seed: int) -> GlobalExplanation:
+    """Return the curves of an EBM without privacy; a bagged one is a mean of such curves."""
+    table = table_of(data)
     model: Any = ExplainableBoostingClassifier(schema=table.schema, outer_bags=1, random_state=seed)
     return model.fit(table.X, table.y).explain_global()
 
 
-def _bagged(
+def bagged(
     bags: Sequence[GlobalExplanation], points: dict[str, Values]
 ) -> dict[str, dict[str, Values]]:
     """Return the mean over bags, and one standard deviation to either side."""
@@ -131,30 +139,6 @@ def _with_band(term: ShapeFunction, points: Values) -> dict[str, Values]:
     lower, upper = term.band or (term.contribution, term.contribution)
     curves = {"score": term.contribution, "lower": lower, "upper": upper}
     return {name: at(term, values, points) for name, values in curves.items()}
-
-
-# --- smoothness with and without noise ---------------------------------------------------------
-
-
-def measure_travel(epsilon: float, n_fits: int) -> list[Row]:
-    """Measure the total variation of each private curve of adult over fits."""
-    table, rows = loaded("adult"), []
-    for repeat in range(n_fits):
-        start = time.process_time()
-        model = estimator(PRIVATE[0], table.schema, epsilon).set_params(allow_weak=True)
-        terms = model.fit(table.X, table.y).explain_global()
-        common: Row = {"data": "adult", "model": PRIVATE[0], "epsilon": epsilon, "repeat": repeat}
-        common |= {"metric": "total variation", "cpu_s": time.process_time() - start}
-        for name in _numeric(table.schema):
-            points = grid(_feature(table.schema, name))
-            scores = at(terms[name], terms[name].contribution, points)
-            rows.append(common | {"feature": name, "value": float(np.abs(np.diff(scores)).sum())})
-    return rows
-
-
-def travel_cells(fast: bool) -> list[Cell]:
-    """Return a cell per epsilon."""
-    return [{"epsilon": e, "n_fits": 1 if fast else N_FITS} for e in (*EPSILONS, NO_NOISE)]
 
 
 # --- tables and studies ----------------------------------------------------------------------
@@ -214,16 +198,6 @@ STUDIES = (
         cells=clinical_cells,
         measure=measure,
         table=wide,
-    ),
-    Study(
-        name="ebm_smoothness",
-        paper=PAPER_NAME,
-        shows="section 5.3: how smooth the curves of adult are with next to no noise",
-        protocol=f"Total variation in log-odds at the points of ebm_curves_adult, {N_FITS} fits of "
-        f"DP-EBM in the settings of the paper; at epsilon {NO_NOISE:,.0f} the same settings have "
-        "next to no noise.",
-        cells=travel_cells,
-        measure=measure_travel,
     ),
 )
 

@@ -59,10 +59,11 @@ _PROTOCOL = (
     "0.01 to 25 for the five columns of table 1, whose alphas are printed. Fixed where the paper "
     "has parameters: the bound M on a leaf value at 1, the share of the budget for splits (beta) "
     "at one half (objective_calibration_settings varies both), the alpha of weights and leaves at "
-    "that of the splits or 1; objective calibration by depth and not by private weight. Forests of "
-    "21 trees of the same depth. Budget 'paper': leaves and nodes of a level share it, as in the "
-    "paper; 'parallel': disjoint ones do not. The paper clamps leaf values to M after the noise; "
-    "with the budget 'paper', ours are within M before it, too, so that the noise follows M. "
+    "that of the splits or 1; objective calibration by depth and not by the weight of the records "
+    "in a node, which is private. Forests of 21 trees of the same depth. Budget 'paper': leaves "
+    "and nodes of a level share it, as in the paper; 'parallel': disjoint ones do not. The paper "
+    "clamps leaf values to M after the noise; with the budget 'paper', ours are within M before "
+    "it, too, so that the noise follows M. "
 )
 
 
@@ -298,9 +299,9 @@ STUDIES: tuple[Study, ...] = (
                 "n_cuts": 10,
                 "budget": "paper",
                 "cause": f"not settled: {N_DOMAINS} of 19 domains; calibration by depth and not by "
-                "private weight; two alphas differ significantly on 4 of 15 domains at "
-                "most, and on none at epsilon 0.01, 1 and 10; M and beta are fixed here, but on "
-                "four small domains where both vary O.C is first at epsilon 25 only "
+                "the weight of the records in a node; two alphas differ significantly on 4 of 15 "
+                "domains at most, and on none at epsilon 0.01, 1 and 10; M and beta are fixed "
+                "here, but the counts stay unlike the paper's where both vary "
                 "(objective_calibration_settings)",
             }
         ],

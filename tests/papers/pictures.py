@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -298,10 +299,24 @@ PICTURES = {
             curves.convergence,
         ),
         Picture(
+            "dpboost_clipping",
+            f"Figure 4: error over epsilon with and without geometric leaf clipping; "
+            f"{_ONLY_CURVES}",
+            ("dpboost_effects",),
+            curves.clipping,
+        ),
+        Picture(
             "dpboost_sizes",
             f"Figures 5 and 6: error over epsilon with 20 and 40 trees; {_ONLY_CURVES}",
             ("dpboost_sizes",),
             curves.sizes,
+        ),
+        Picture(
+            "dpboost_convergence_sizes",
+            "Figures 7 and 8: error over the number of trees, 20 and 40 in an ensemble; "
+            f"{_ONLY_CURVES}",
+            ("dpboost_convergence",),
+            partial(curves.convergence, sizes=(20, 40)),
         ),
     ),
     "objective_calibration": (
@@ -342,11 +357,24 @@ PICTURES = {
             _projections,
         ),
         Picture(
+            "locally_linear_sizes",
+            "Figure 5, center and right, with 3 epochs, also on Fashion-MNIST: accuracy over "
+            f"filters and projection size, ± 2 standard errors; {_ONLY_CURVES}",
+            ("locally_linear_mnist", "locally_linear_fashion_mnist"),
+            curves.sizes_of_maps,
+        ),
+        Picture(
             "locally_linear_weightings",
             "Figures 2, 3 and 9 as numbers, ± 2 deviations; the paper has pictures without "
             "numbers, so only ours are drawn",
             ("locally_linear_weightings",),
             curves.metrics,
+        ),
+        Picture(
+            "locally_linear_table",
+            f"Figure 6, top: accuracy over epsilon, ± 2 standard errors; {_ONLY_CURVES}",
+            ("locally_linear_table",),
+            curves.clinical,
         ),
         Picture(
             "locally_linear_maps",

@@ -109,7 +109,7 @@ SOURCES = (
         "DPBoost",
         "Li, Wu, Wen and He, AAAI 2020",
         (*_numbered("table", 3), *_numbered("figure", 8)),
-        ("section 4.1", "section 4.2", "appendix B"),
+        ("section 4.1", "section 4.2", "appendix B", "appendix C"),
         {
             "table 1": tuple(_BOOSTED.split()),
             "table 2": tuple(_BOOSTED.split()),
