@@ -108,8 +108,9 @@ def _make_all() -> None:
 class CompilingProgress:
     """Progress bar for compiling the kernels that fits usually need.
 
-    The kernels that a fit needs depend only on its settings and schema, so the bar reveals nothing
-    about records. It is shown only in a terminal or a notebook, and is never logged.
+    Which kernels a fit needs can depend on the size of the table, but their number depends only on
+    its settings and schema, so the bar reveals nothing about records. It is shown only in a
+    terminal or a notebook, and is never logged.
 
     Attributes
     ----------

@@ -40,6 +40,8 @@ from dpexplain.tables.groups import groups_or_declared, without_groups
 from dpexplain.tables.opening import chunked_table
 from dpexplain.tables.targets import split_target
 
+_BAR = "sweep: {bar} {n_fmt}/{total_fmt} fits"  # tqdm's own format shows how long fits take
+
 DEFAULT_EPSILONS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 
 
@@ -262,7 +264,7 @@ def _fit_all(fits: list[_Fit], data: _Data, n_jobs: int | None, progress: bool) 
 
 
 def _fit_one(fit: _Fit, data: _Data, count: Callable[[], object]) -> _Result:
-    is_reference = math.isinf(fit.epsilon)
+    is_reference, failure = math.isinf(fit.epsilon), ""
     try:
         persons = {} if data.groups is None or is_reference else {"groups": data.groups}
         with unlisted():  # the sweep has already been charged
@@ -277,9 +279,9 @@ def _fit_one(fit: _Fit, data: _Data, count: Callable[[], object]) -> _Result:
             raise
         # A reference may refuse values that private fits handle by a rule; the private fits, which
         # have been charged, must not be lost because of that.
-        return _Result(fit.epsilon, fit.repeat, None, (), type(error).__name__)
-    count()
-    return _Result(fit.epsilon, fit.repeat, explanation, metrics)
+        explanation, metrics, failure = None, (), type(error).__name__
+    count()  # failures too, because the bar stays in notebooks
+    return _Result(fit.epsilon, fit.repeat, explanation, metrics, failure)
 
 
 def _sample_words(n_rows: int) -> str:
@@ -316,7 +318,7 @@ def _progress_bar(total: int, show: bool) -> Iterator[Any]:
         return
     from tqdm.auto import tqdm
 
-    with tqdm(total=total, desc="sweep", unit="fit") as bar:
+    with tqdm(total=total, bar_format=_BAR) as bar:
         yield lambda: bar.update(1)
 
 

@@ -2,7 +2,8 @@
 
 Every file is read with the types that it declares itself, never those of other files, and Arrow
 columns store missing cells separately from values. Each cell is therefore read independently,
-whereas pandas would turn a batch of integers into floats if one of them is missing.
+whereas pandas would turn a batch of integers into floats if one of them is missing. Programs often
+choose the types of a file by its cells, so nothing is said about types either.
 
 If folders are named ``key=value``, each key becomes a column, and each folder name is parsed
 independently. pyarrow itself would choose one type for the values of all folders, and would reject
@@ -11,9 +12,7 @@ all folders if every value is missing or if one value is not UTF-8. This would r
 
 from __future__ import annotations
 
-import math
 import os
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -25,8 +24,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dpexplain._utils.extras import needed
-from dpexplain.schema import Classes, Schema
-from dpexplain.tables.cells import UNREADABLE, cell_number, cell_text
+from dpexplain.schema import Schema
+from dpexplain.tables.cells import UNREADABLE
 from dpexplain.tables.chunked import Chunk, ChunkedTable, check_name, in_one_piece
 from dpexplain.tables.columns import Column, check_names
 
@@ -108,14 +107,6 @@ class ArrowTable(ChunkedTable):
         """Check that every file has the target column, without reading values."""
         for fragment, keys in zip(self._fragments, self._keys, strict=True):
             check_name(y, _names(fragment, keys), schema)
-        stored = self._fragments[0].physical_schema
-        if y in stored.names and _cannot_match(stored.field(y).type, schema):
-            warnings.warn(
-                f"the files declare {y!r} as {stored.field(y).type}, and no class of the schema is "
-                "a number: every row would be dropped. List the numbers as labels or aliases.",
-                UserWarning,
-                stacklevel=2,
-            )
 
     def chunks(self, y: Any, schema: Schema) -> Iterator[Chunk]:
         """Read the files in order, in batches."""
@@ -134,18 +125,6 @@ class ArrowTable(ChunkedTable):
             stored = set(fragment.physical_schema.names)
             for batch in _batches(fragment, [name for name in names if name in stored]):
                 yield frame_of_batch(batch, names, keys)
-
-
-def _cannot_match(kind: Any, schema: Schema) -> bool:
-    """Return whether no value of this declared type can be a class of the schema."""
-    from pyarrow import types
-
-    target = schema.target
-    is_number = types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)
-    if not is_number or not isinstance(target, Classes):
-        return False
-    labels = [*target.names, *(text for text, _ in target.aliases)]
-    return all(math.isnan(cell_number(cell_text(label))) for label in labels)
 
 
 def _check_format(fragment: Any) -> None:

@@ -106,8 +106,8 @@ def as_table(X: ArrayLike, n_columns: int | None = None) -> pd.DataFrame | NDArr
         accepted.
     n_columns : int or None, default=None
         Public number of cells in each row. If it is given and `X` is a sequence of rows, each row
-        of a different length becomes a row of empty cells. If None, rows of different lengths raise
-        an error, which reveals that they exist.
+        of a different length, or that is not a row at all, becomes a row of empty cells. If None,
+        such rows raise an error, which reveals that they exist.
 
     Returns
     -------
@@ -148,9 +148,7 @@ def _array_of_rows(rows: Any, n_columns: int | None = None) -> NDArray[Any]:
     if hasattr(rows, "__array__"):
         return np.asarray(rows, dtype=object)
     if n_columns is not None and isinstance(rows, Sequence):
-        rows = [
-            row if _is_row(row) and len(row) == n_columns else [None] * n_columns for row in rows
-        ]
+        rows = [_cells_of_row(row, n_columns) for row in rows]
     if not isinstance(rows, Sequence) or not all(_is_row(row) for row in rows):
         return np.empty(0, dtype=object)  # one-dimensional, so the caller raises an error
     found = {len(row) for row in rows} or {n_columns or 0}
@@ -161,6 +159,15 @@ def _array_of_rows(rows: Any, n_columns: int | None = None) -> NDArray[Any]:
         for index, cell in enumerate(row):
             filled[index] = cell  # assigned one by one, because numpy would unpack a nested list
     return table
+
+
+def _cells_of_row(row: Any, n_columns: int) -> list[Any]:
+    """Return the cells of a row, or empty cells if it is not a row of this length."""
+    try:
+        cells = list(row) if _is_row(row) else []
+    except Exception:  # a row without a length, or one that raises an error
+        cells = []
+    return cells if len(cells) == n_columns else [None] * n_columns
 
 
 def _is_row(row: object) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import io
 import tempfile
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,9 @@ from attack_kit import Attack, Finding, estimator, first_find, is_regressor, rep
 from dpexplain import tables
 from dpexplain.cli.tables import read_texts
 from dpexplain.models import inputs
+from dpexplain.tables import columns
 from dpexplain.tables import frames as _frames
+from dpexplain.tables.chunked_arrow import ArrowTable
 from leak_attacks import words_of
 
 # --- one line of a file ------------------------------------------------------------------------
@@ -78,6 +81,71 @@ def files_are_read_as_a_whole(patch: pytest.MonkeyPatch) -> None:
         )
 
     patch.setattr(tables, "read_texts", whole)
+
+
+# --- one row of a list -------------------------------------------------------------------------
+
+
+def one_row_of_a_list(name: str) -> Finding:
+    """Put something that is no row into a list of rows: does anything reveal it?"""
+
+    def attempts() -> Iterator[Finding]:
+        X, y = table(name, 12)
+        rows = X.to_numpy(dtype=object).tolist()
+        usual = words_of(lambda: estimator(name).fit(rows, y))
+        for odd in (np.array(5), np.ma.masked, memoryview(np.zeros((3, 1))), None, "abc", [1]):
+            heard = words_of(lambda odd=odd: estimator(name).fit([*rows[:-1], odd], y))
+            said = f"{type(odd).__name__}: {sorted(set(heard) - set(usual))}"
+            yield Finding(heard != usual, said[:200])
+
+    return first_find(attempts())
+
+
+def rows_are_asked_for_their_length(patch: pytest.MonkeyPatch) -> None:
+    def cells(row: Any, n_columns: int) -> Any:
+        return row if columns._is_row(row) and len(row) == n_columns else [None] * n_columns
+
+    patch.setattr(columns, "_cells_of_row", cells)
+
+
+# --- the type of a column in a file ------------------------------------------------------------
+
+
+def type_of_a_file(name: str) -> Finding:
+    """Store a target as pandas does, by its cells: is its type in a message?"""
+
+    def attempts() -> Iterator[Finding]:
+        X, _ = table(name, 12)
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "table.parquet"
+
+            def heard_of(cells: list[Any]) -> list[str]:
+                X.assign(target=pd.Series(cells)).to_parquet(path)
+                return words_of(lambda: estimator(name).fit(str(path), "target"))
+
+            usual = heard_of([0, 1] * 6)
+            cases = {
+                "no label": [*[0, 1] * 5, 0, None],
+                "only that": [None] * 12,
+                "a text": ["0"] * 12,
+            }
+            for what, cells in cases.items():
+                heard = heard_of(cells)
+                yield Finding(heard != usual, f"{what}: {sorted(set(heard) - set(usual))}"[:200])
+
+    return first_find(attempts())
+
+
+def files_with_numbers_are_named(patch: pytest.MonkeyPatch) -> None:
+    honest = ArrowTable.check_target
+
+    def check(self: Any, y: Any, schema: Any) -> None:
+        honest(self, y, schema)
+        kind = self._fragments[0].physical_schema.field(y).type
+        if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+            warnings.warn(f"{y} is stored as {kind}, which no class is", UserWarning, stacklevel=2)
+
+    patch.setattr(ArrowTable, "check_target", check)
 
 
 # --- one cell of a table of another library ----------------------------------------------------
@@ -210,6 +278,18 @@ ATTACKS = [
         one_line,
         files_are_read_as_a_whole,
         "the file is read as a whole, by pandas",
+    ),
+    Attack(
+        "something in a list of rows that is no row stops the fit",
+        one_row_of_a_list,
+        rows_are_asked_for_their_length,
+        "every row is asked for its length",
+    ),
+    Attack(
+        "a message tells the type that a file has because of one record",
+        type_of_a_file,
+        files_with_numbers_are_named,
+        "a warning quotes the type of the target",
     ),
     Attack(
         "a cell that Arrow cannot turn into an object stops the fit",

@@ -128,4 +128,13 @@ def test_progress_counts_fits_and_says_nothing_else(capsys):
     shown = capsys.readouterr()
     assert shown.out == ""
     assert "3/3" in shown.err
+    assert "[" not in shown.err  # tqdm writes times in brackets
     assert not {"loss", "AUROC", "high", "age"} & set(shown.err.replace("/", " ").split())
+
+
+def test_progress_does_not_tell_whether_the_reference_failed(capsys, monkeypatch):
+    X, y = table()
+    monkeypatch.setattr(FakeReference, "fit", lambda self, X, y: 1 / 0)
+    with pytest.warns(UserWarning, match="could not be fitted"):
+        sweep(FakePrivateClassifier(), X, y, epsilons=(0.5, 1))
+    assert "3/3" in capsys.readouterr().err

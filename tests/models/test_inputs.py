@@ -112,6 +112,32 @@ def test_a_list_is_kept_cell_by_cell(values):
     assert all(kept is given for kept, given in zip(column, values, strict=True))
 
 
+class Raising(list):
+    """Row that raises an error when its cells are read."""
+
+    def __iter__(self):
+        raise RuntimeError("Zorblax")
+
+
+class Endless(Raising):
+    """Row that raises an error when its length is asked for."""
+
+    def __len__(self):
+        raise RuntimeError("Zorblax")
+
+
+NO_ROWS = [
+    *(None, 5, "ab", b"ab", {"a": 1, "b": 2}, [1], (1, 2, 3)),
+    *(np.array(5), np.ma.masked, memoryview(np.zeros((2, 2))), Raising([1, 2]), Endless([1, 2])),
+]
+
+
+@pytest.mark.parametrize("row", NO_ROWS, ids=lambda row: type(row).__name__)
+def test_an_element_of_a_list_that_is_no_row_becomes_empty_cells(row):
+    table = as_table([[1, 2], row, (3, 4)], n_columns=2)
+    assert table.tolist() == [[1, 2], [None, None], [3, 4]]
+
+
 def test_a_mask_stays():
     masked = np.ma.masked_array([1.0, 2.0], mask=[False, True])
     assert as_column("y", masked, np.zeros((2, 1))) is masked
