@@ -85,6 +85,14 @@ def claims_of_decisions(explanation: Any, X: pd.DataFrame, score: FloatArray) ->
     return counted(list(zip(said["holds"].to_numpy(), right, strict=True)))
 
 
+def claims_of_classes(explanation: Any, X: pd.DataFrame, scores: FloatArray) -> list[int]:
+    """Count claims that the predicted class of a record leads, given true scores by class."""
+    said = decisions(explanation, X)
+    true = np.array(explanation.classes)[scores.argmax(axis=1)]
+    right = said["decision"].to_numpy() == true
+    return counted(list(zip(said["holds"].to_numpy(), right, strict=True)))
+
+
 def _extremes(explanation: Any, term: Any, true: FloatArray) -> list[tuple[bool, bool]]:
     """Yield claims that the extreme is where it appears, or within two bins of it."""
     found = []

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from bench_claims import claims_of_decisions, claims_of_rank, claims_of_term
+from bench_claims import claims_of_classes, claims_of_decisions, claims_of_rank, claims_of_term
 from bench_truth_problems import chance, nothing, problem
 from numpy.typing import NDArray
 
@@ -110,6 +110,11 @@ def rows_of_fit(
     rows = []
     for c, part in enumerate(parts):
         rows += _rows_of_score(name, model, part, c, claims=claims)
+    if claims and problem(name).more:
+        people = _many(name)[0][:_DECISIONS]
+        rows[0]["claims"]["decision"] = claims_of_classes(
+            explanation, people, problem(name).scores_of_classes(people)
+        )
     cell = {"problem": name, "epsilon": epsilon, "seed": seed, "seconds": seconds}
     return [cell | row for row in rows]
 

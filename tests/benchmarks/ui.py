@@ -13,6 +13,7 @@ import os
 import statistics
 import sys
 import tempfile
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,7 @@ from example_filters import picture_comparison, some_pictures
 from jupyter_lab import JupyterLab, open_notebook, run_all_cells
 from page_checks import latency_of_choices, latency_of_clicks, nudge_latency, scrub_latency
 
+PARTS = ("kernel", "lab", "filters", "page", "wide", "bins", "terms")
 SEVEN = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"]
 SCRUB, OTHER = "median <= 16, p95 <= 33", "median <= 33, p95 <= 100"
@@ -227,8 +229,8 @@ def measure_kernel(comparison: Comparison) -> None:
     report(f"live fit at an epsilon ({name}, Python)", times, "<= 400")
 
 
-def measure_browser(comparison: Comparison, moves: int, *, lab: bool) -> None:
-    """Measure a page from disk, and JupyterLab if wanted."""
+def measure_browser(comparison: Comparison, moves: int, parts: Collection[str]) -> None:
+    """Measure the parts that need a browser."""
     from playwright.sync_api import sync_playwright
 
     chromium = find_chromium()
@@ -236,16 +238,21 @@ def measure_browser(comparison: Comparison, moves: int, *, lab: bool) -> None:
         sys.exit("no Chromium that starts: install one, or name it in DPEXPLAIN_CHROMIUM")
     with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
         browser = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
-        if lab:
-            measure_lab(browser, comparison, Path(folder), moves)
-        measure_filters(browser, Path(folder), moves)
-        measure_page(browser, Explorer(comparison), Path(folder), moves)
-        measure_wide(browser, Path(folder), moves)
-        measure_many_bins(browser, Path(folder), moves)
-        measure_many_terms(browser, Path(folder))
-        for file, what, most in (("page", "the page", 160), ("terms", "1,000 terms", 600)):
-            size = (Path(folder) / f"{file}.html").stat().st_size / 1000
-            print(f"\nSize of {what}: {size:.1f} kB (target: at most {most} kB)")
+        place = Path(folder)
+        work: dict[str, Callable[[], None]] = {
+            "lab": lambda: measure_lab(browser, comparison, place, moves),
+            "filters": lambda: measure_filters(browser, place, moves),
+            "page": lambda: measure_page(browser, Explorer(comparison), place, moves),
+            "wide": lambda: measure_wide(browser, place, moves),
+            "bins": lambda: measure_many_bins(browser, place, moves),
+            "terms": lambda: measure_many_terms(browser, place),
+        }
+        for part in (each for each in work if each in parts):
+            work[part]()
+        for part, what, most in (("page", "the page", 160), ("terms", "1,000 terms", 600)):
+            if part in parts:
+                size = (place / f"{part}.html").stat().st_size / 1000
+                print(f"\nSize of {what}: {size:.1f} kB (target: at most {most} kB)")
         browser.close()
 
 
@@ -253,17 +260,17 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--moves", type=int, default=24, help="presses and clicks for each row")
-    parser.add_argument("--no-lab", action="store_true", help="measure the page alone")
-    parser.add_argument("--no-browser", action="store_true", help="measure the kernel alone")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS, help="what to measure")
     options = parser.parse_args()
     name, comparison = example()
     terms, epsilons = len(comparison.term_names), len(comparison.epsilons)
     print(f"{name}: {terms} terms, {epsilons} epsilons; load {os.getloadavg()[0]:.1f}\n")
     print(f"| {'milliseconds':<44} |  median |     p95 | {'target':<26} |")
     print(f"| :{'-' * 43} | ------: | ------: | :{'-' * 25} |")
-    measure_kernel(comparison)
-    if not options.no_browser:
-        measure_browser(comparison, options.moves, lab=not options.no_lab)
+    if "kernel" in options.parts:
+        measure_kernel(comparison)
+    if set(options.parts) - {"kernel"}:
+        measure_browser(comparison, options.moves, options.parts)
 
 
 if __name__ == "__main__":

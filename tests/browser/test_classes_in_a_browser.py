@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from dpexplain.compare import MulticlassComparison, sweep
-from dpexplain.explain import claim
+from dpexplain.explain import claim, decisions
 from dpexplain.models import DPExplainableBoostingClassifier
 from dpexplain.schema import Categorical, Classes, Numeric, Schema
 from dpexplain_widgets import Explorer
@@ -109,6 +109,31 @@ def test_the_claim_about_the_predicted_class_is_that_of_python(open_page, pictur
         state = ("holds" if same else "reversed") if each.holds else "may-be-noise"
         assert cell.get_attribute("data-state").startswith(state)
     page.screenshot(path=pictures / "classes-claim.png", full_page=True)
+
+
+def test_all_samples_and_every_epsilon_show_the_predicted_classes_of_python(open_page, pictures):
+    view = Explorer(comparison(), ROWS, samples_public=True, sample=0, tab="local")
+    page = open_page(view, width=1366)
+    page.get_by_text("All samples: which decisions are certain?").click()
+    table = decisions(comparison(), ROWS, epsilon=view.epsilon, samples_public=True)
+    rows = page.locator(".dpx-people tbody tr")
+    for shown, row in zip(rows.all(), table.itertuples(), strict=True):
+        cells = [words_of(cell) for cell in shown.locator("td").all()]
+        assert float(cells[0]) == pytest.approx(row.prediction, abs=6e-4)
+        assert cells[2].removesuffix(", uncertain") == row.decision
+        assert cells[2].endswith("uncertain") == (not row.holds)
+        assert cells[5] == f"{row.same_fits} of {row.fits}"
+    for name in CLASSES:
+        choose_class(page, name)
+        assert f"Probability of “{name}” at every ε" in words_of(page.locator("body"))
+        described = page.locator(".dpx-prediction").get_attribute("aria-label")
+        place = list(comparison().classes).index(name)
+        for epsilon in (1.0, 4.0):
+            fit = comparison().explanations_of_all[epsilon][0]
+            said = float(re.search(rf"ε = {epsilon:g}: ([0-9.e-]+)", described)[1])
+            chance = fit.predict_proba(ROWS.iloc[[0]])[0, place]
+            assert said == pytest.approx(chance, abs=6e-4)
+    page.screenshot(path=pictures / "classes-people.png", full_page=True)
 
 
 def test_edits_change_the_probabilities_of_all_classes(open_page):

@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
+from sklearn.datasets import load_iris
 
 import view_examples
-from dpexplain.explain import claim, decisions
+from dpexplain import (
+    Classes,
+    DPExplainableBoostingClassifier,
+    DPExplainableBoostingRegressor,
+    Numeric,
+    Range,
+    Schema,
+    sweep,
+)
+from dpexplain.explain import claim, claim_strip, decisions
+from dpexplain.explain.claims.leading_class import Leads
 from dpexplain.explain.claims.score_errors import score_errors
 from dpexplain.explain.noise_model import half_width
 from pair_examples import swept
@@ -105,6 +117,95 @@ def test_a_model_with_pairs_decides_with_their_errors_added_in_full():
 def test_questions_without_a_decision_are_refused(comparison, records, asked, error, message):
     with pytest.raises(error, match=message):
         decisions(comparison, records, **asked)
+
+
+@pytest.fixture(scope="module")
+def flowers():
+    """A sweep of a model with three classes, and some records."""
+    iris = load_iris(as_frame=True)
+    schema = Schema({name: Numeric(0, 10) for name in iris.data}, target=Classes([0, 1, 2]))
+    model = DPExplainableBoostingClassifier(schema=schema)
+    found = sweep(model, iris.data, iris.target, epsilons=(1, 8), progress=False)
+    return found, iris.data.iloc[::10]
+
+
+def test_each_row_of_several_classes_is_the_claim_about_its_record(flowers):
+    comparison, records = flowers
+    for epsilon, (fit,) in comparison.explanations_of_all.items():
+        if not np.isfinite(epsilon):
+            continue
+        table = decisions(comparison, records, epsilon=epsilon)
+        chances = fit.predict_proba(records)
+        assert table["prediction"].tolist() == pytest.approx(chances.max(axis=1).tolist())
+        assert table["decision"].tolist() == [str(k) for k in chances.argmax(axis=1)]
+        for k, row in enumerate(table.itertuples()):
+            said = claim(fit, record=records.iloc[[k]])
+            assert (row.decision, row.holds) == (said.first, said.holds)
+            assert row.low <= row.prediction <= row.high
+            # The other classes can only lower the certainty against the closest one.
+            assert row.certainty <= stats.norm.cdf(said.estimate / said.std) + 1e-12
+            assert 0 <= row.rerun <= row.certainty
+
+
+def test_certainty_and_intervals_of_classes_follow_from_normal_errors():
+    rng = np.random.default_rng(0)
+    scores, errors = np.array([0.9, 0.2, -0.4]), np.array([0.3, 0.5, 0.4])
+    leads = Leads(np.array([0]), (scores[0] - scores)[None], (errors[0] + errors)[None])
+    said = 1 - sum(
+        stats.norm.sf(gap / std) for gap, std in zip((0.7, 1.3), (0.8, 0.7), strict=True)
+    )
+    assert leads.certainty() == pytest.approx([said])
+    # Whatever the correlation, the true class is the predicted one at least that often.
+    for shared in (0.0, 0.9, -0.4):
+        cov = np.outer(errors, errors) * np.where(np.eye(3), 1.0, shared)
+        truth = scores + rng.multivariate_normal(np.zeros(3), cov, 20_000)
+        right = (truth.argmax(axis=1) == 0).mean()
+        assert right >= said - 4 * np.sqrt(said * (1 - said) / 20_000)
+        chance = np.exp(truth[:, 0]) / np.exp(truth).sum(axis=1)
+        inside = (leads.chance(-1) <= chance) & (chance <= leads.chance(1))
+        assert inside.mean() >= 0.95 - 4 * np.sqrt(0.95 * 0.05 / 20_000)
+
+
+def test_a_strip_over_epsilon_says_where_the_predicted_class_leads(flowers):
+    comparison, records = flowers
+    for k in range(len(records)):
+        strip = claim_strip(comparison, record=records.iloc[[k]], samples_public=True)
+        fits = [comparison.explanations_of_all[each][0] for each in strip.epsilons]
+        each = [claim(fit, record=records.iloc[[k]], samples_public=True) for fit in fits]
+        assert [said.words for said in strip.claims] == [said.words for said in each]
+        for said, state in zip(strip.claims, strip.states, strict=True):
+            same = said.first == strip.asked.first
+            assert (state == "holds") == (said.holds and same)
+            assert (state == "reversed") == (said.holds and not same)
+
+
+def test_several_classes_have_no_threshold_and_one_class_no_decision(flowers):
+    comparison, records = flowers
+    with pytest.raises(ValueError, match="several classes have no threshold"):
+        decisions(comparison, records, threshold=0.3)
+    with pytest.raises(ValueError, match="take the explanation of all classes"):
+        decisions(comparison.for_class(1), records)
+    with pytest.raises(ValueError, match=r"call .for_class\(label\)"):
+        claim_strip(comparison, "petal length (cm)")
+
+
+def test_counts_are_decided_by_a_threshold_in_their_unit():
+    rng = np.random.default_rng(1)
+    X = pd.DataFrame({"age": rng.uniform(0, 100, 800)})
+    y = rng.poisson(np.exp(X["age"] / 40))
+    schema = Schema({"age": Numeric(0, 100)}, target=Range(0, 30))
+    model = DPExplainableBoostingRegressor(schema=schema, objective="poisson")
+    comparison = sweep(model, X, y, epsilons=(2, 8), progress=False)
+    table = decisions(comparison, X.head(5), threshold=4.0)
+    fit = comparison.explanations[8.0][0]
+    assert table["prediction"].tolist() == pytest.approx(fit.predict(X.head(5)).tolist())
+    assert table["decision"].tolist() == [
+        "above" if each > 4 else "below" for each in table["prediction"]
+    ]
+    strip = claim_strip(comparison, record=X.iloc[[0]], threshold=4.0)
+    assert len(strip.claims) == 2
+    with pytest.raises(ValueError, match="threshold"):
+        decisions(comparison, X.head(5))
 
 
 def test_unknown_errors_decide_nothing():

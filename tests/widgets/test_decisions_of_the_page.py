@@ -54,7 +54,7 @@ def test_decisions_and_their_certainty_are_those_of_python(make):
             assert shown[name].tolist() == pytest.approx(table[name].tolist(), rel=1e-9)
         ends = np.array(shown["ends"].tolist())
         assert ends == pytest.approx(table[["low", "high"]].to_numpy(), rel=1e-9)
-        assert shown["above"].tolist() == (table["decision"] == "above").tolist()
+        assert shown["decision"].tolist() == table["decision"].tolist()
         assert shown["holds"].tolist() == table["holds"].tolist()
         assert shown["same"].tolist() == table["same_fits"].tolist()
         assert shown["fits"].tolist() == table["fits"].tolist()
@@ -66,11 +66,47 @@ def test_decisions_and_their_certainty_are_those_of_python(make):
         assert [each["prediction"] for each in found["over"]] == pytest.approx(wanted, rel=1e-9)
 
 
-def test_claims_about_predicted_classes_are_those_of_python():
+@pytest.fixture(scope="module")
+def flowers():
+    """A sweep of a model with three classes, and some records."""
     iris = load_iris(as_frame=True)
     schema = Schema({name: Numeric(0, 10) for name in iris.data}, target=Classes([0, 1, 2]))
-    model, records = DPExplainableBoostingClassifier(schema=schema), iris.data.iloc[::15]
-    comparison = sweep(model, iris.data, iris.target, epsilons=(1, 8), progress=False)
+    model = DPExplainableBoostingClassifier(schema=schema)
+    found = sweep(model, iris.data, iris.target, epsilons=(1, 8), n_repeats=2, progress=False)
+    return found, iris.data.iloc[::7]
+
+
+def test_decisions_among_classes_are_those_of_python(flowers):
+    comparison, records = flowers
+    payload = build_payload(comparison, records, samples_public=True)
+    cases = [{"stop": stop, "repeat": repeat} for stop in range(2) for repeat in range(2)]
+    for case, found in zip(cases, on_the_page(payload, cases), strict=True):
+        epsilon = payload["epsilons"][case["stop"]]
+        table = decisions(
+            comparison, records, samples_public=True, epsilon=epsilon, repeat=case["repeat"]
+        )
+        shown = pd.DataFrame(found["rows"])
+        for name in NUMBERS:
+            assert shown[name].tolist() == pytest.approx(table[name].tolist(), rel=1e-9, abs=1e-9)
+        ends = np.array(shown["ends"].tolist())
+        assert ends == pytest.approx(table[["low", "high"]].to_numpy(), rel=1e-9)
+        assert shown["decision"].tolist() == table["decision"].tolist()
+        assert shown["holds"].tolist() == table["holds"].tolist()
+        assert shown["same"].tolist() == table["same_fits"].tolist()
+        assert shown["fits"].tolist() == table["fits"].tolist()
+        strip = claim_strip(comparison, record=records.iloc[[0]], repeat=case["repeat"])
+        fits = [comparison.explanations_of_all[each][case["repeat"]] for each in strip.epsilons]
+        chances = [fit.predict_proba(records.iloc[[0]])[0, 0] for fit in fits]
+        assert [each["prediction"] for each in found["over"]] == pytest.approx(chances, rel=1e-9)
+        for epsilon, said, each in zip(strip.epsilons, strip.claims, found["over"], strict=True):
+            if said.first == "0":  # the class shown is the predicted one
+                asked = {"epsilon": epsilon, "repeat": case["repeat"]}
+                one = decisions(comparison, records.iloc[[0]], **asked).iloc[0]
+                assert each["ends"] == pytest.approx([one["low"], one["high"]], rel=1e-9)
+
+
+def test_claims_about_predicted_classes_are_those_of_python(flowers):
+    comparison, records = flowers
     payload = build_payload(comparison, records, samples_public=True)
     found = on_the_page(payload, [], SCRIPT.with_name("class_claim_cases.mjs"))
     for epsilon, shown in zip(payload["epsilons"], found, strict=True):

@@ -14,7 +14,7 @@ from dpexplain.explain.additive.shape_function import ShapeFunction
 from dpexplain.explain.claims.claim import Claim
 from dpexplain.explain.claims.claimed_bins import bin_place, matched_bin
 from dpexplain.explain.claims.claiming import claim
-from dpexplain.explain.claims.fits import fits_of, known_epsilon
+from dpexplain.explain.claims.fits import Additive, fits_of, known_epsilon
 from dpexplain.explain.claims.pair_claims import (
     pair_claim,
     region_elsewhere,
@@ -149,6 +149,8 @@ def _state(each: Claim | None, asked: Claim) -> str:
         if each.kind == "rank"
         else each.estimate * asked.estimate > 0
     )
+    if each.kind == "decision":
+        same = same and each.first == asked.first  # the same class is predicted
     if each.holds:
         return "holds" if same else "reversed"
     return "may be noise" if each.basis == "effect" else "may be noise or hidden by shrinkage"
@@ -171,9 +173,10 @@ def claim_strip(
 
     Parameters
     ----------
-    comparison : Comparison
-        Comparison whose private fits are used. If there are several classes, pass the comparison of
-        one class.
+    comparison : Comparison or MulticlassComparison
+        Comparison whose private fits are used. With several classes, a claim about a record states
+        which class is the most likely one; for a claim about a term, pass the comparison of one
+        class.
     term, first, second, extreme, record, threshold, samples_public : optional
         See :func:`dpexplain.explain.claim`.
     epsilon : float or None, default=None
@@ -219,12 +222,12 @@ def claim_strip(
     if extreme is not None and first is None:
         first = asked.first  # every fit is asked about the same bin
 
-    is_pair = term is not None and any(pair.name == term for pair in fit.pairs)
-
-    def elsewhere(other: GlobalExplanation) -> Claim | None:
+    def elsewhere(other: Additive) -> Claim | None:
         if term is None:
             return claim(other, **about)
-        if is_pair:
+        assert isinstance(fit, GlobalExplanation)  # no claim about a term of all classes
+        assert isinstance(other, GlobalExplanation)
+        if any(pair.name == term for pair in fit.pairs):
             return _pair_elsewhere(fit, other, term, first, second)
         bins = _bins_elsewhere(fit[term], other[term], first, second)
         if bins is None or (extreme and _covers_values(other[term], bins[0])):

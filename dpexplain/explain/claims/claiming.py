@@ -24,7 +24,7 @@ from dpexplain.explain.claims.claim import Claim
 from dpexplain.explain.claims.claim_words import opening
 from dpexplain.explain.claims.claimed_bins import bin_place, claimed_values, range_bins
 from dpexplain.explain.claims.contrast_claims import contrast_claim
-from dpexplain.explain.claims.decisions import decision_claim
+from dpexplain.explain.claims.decisions import NO_THRESHOLD, decision_claim
 from dpexplain.explain.claims.extremes import extreme_claim
 from dpexplain.explain.claims.leading_class import leading_class_claim
 from dpexplain.explain.claims.pair_claims import pair_claim, region_of
@@ -102,15 +102,17 @@ def claim(
     if record is not None:
         if extreme is not None:
             raise ValueError("extreme= is about a term; leave it out for a record.")
+        if not isinstance(record, pd.DataFrame) or len(record) != 1:
+            raise ValueError("record must be a DataFrame of one row; select it with X.iloc[[k]].")
         if isinstance(explanation, MulticlassExplanation):
             if threshold is not None:
-                raise ValueError("several classes have no threshold; leave threshold= out.")
+                raise ValueError(NO_THRESHOLD)
             return leading_class_claim(explanation, record, samples_public)
         return decision_claim(explanation, record, threshold, samples_public)
     assert term is not None
     if isinstance(explanation, MulticlassExplanation):
         raise ValueError(
-            "a claim about a term is about one class; pass explanation.for_class(label)."
+            "a claim about a term is about one class; call .for_class(label) and pass its result."
         )
     if any(pair.name == term for pair in explanation.pairs):
         return _claim_about_pair(explanation, explanation.pair(term), first, second, extreme)

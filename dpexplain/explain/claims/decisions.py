@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from dpexplain.explain._record import FloatArray
 from dpexplain.explain._text import short_number
 from dpexplain.explain.additive.global_explanation import GlobalExplanation
 from dpexplain.explain.additive.local_explanation import LocalExplanation, inverse_link
+from dpexplain.explain.additive.multiclass import MulticlassExplanation
 from dpexplain.explain.claims.claim import Claim
 from dpexplain.explain.claims.claim_words import claimed_score, doubt, opening
-from dpexplain.explain.claims.claimed_bins import ALIKE
-from dpexplain.explain.claims.fits import private_fits
-from dpexplain.explain.claims.score_errors import score_errors
+from dpexplain.explain.claims.fits import Additive, private_fits
+from dpexplain.explain.claims.leading_class import leads_of
+from dpexplain.explain.claims.score_errors import known_errors
 from dpexplain.explain.display import Display
 from dpexplain.explain.noise_model import half_width, normal_certainty
+
+NO_THRESHOLD = "several classes have no threshold; leave threshold= out."
 
 
 def decision_claim(
@@ -43,9 +48,9 @@ def decision_claim(
     Raises
     ------
     ValueError
-        If `record` is not one row, the curves were edited, or the errors are unknown.
+        If the explanation is of one of several classes, the curves were edited, or the errors are
+        unknown.
     """
-    checked_record(record)
     local = explanation.explain_local(record)
     at = local._threshold_score(threshold)
     error = float(_errors(explanation, local)[0])
@@ -90,9 +95,9 @@ def decisions(
 
     Parameters
     ----------
-    source : GlobalExplanation or Comparison
+    source : GlobalExplanation, MulticlassExplanation, Comparison or MulticlassComparison
         Explanation of one private model, or a comparison of several. If there are several classes,
-        pass the explanation or comparison of one class.
+        pass that of all classes.
     records : DataFrame of shape (n_records, n_columns)
         The records, with a column for every feature. The guarantee does not protect them, so the
         table may be published only if the records may be published.
@@ -110,11 +115,13 @@ def decisions(
     DataFrame
         One row for each record, with the index of `records` and the columns
 
-        * prediction, low, high: the prediction and the ends of its 95% interval;
-        * decision: "above" or "below" the threshold;
-        * holds: whether the interval excludes the threshold;
-        * certainty: the probability that the prediction without the noise of the fit is on the same
-          side, from 0.5 to 1;
+        * prediction, low, high: the prediction (with several classes, the probability of the
+          predicted class) and the ends of its 95% interval;
+        * decision: "above" or "below" the threshold, or the predicted class;
+        * holds: whether the interval excludes the threshold, or the predicted class leads all
+          others with 95% confidence;
+        * certainty: the probability that the decision without the noise of the fit is the same,
+          from 0.5 to 1 (with several classes, a lower bound, from 0);
         * rerun: the expected proportion of new fits at this epsilon with the same decision. A new
           fit has its own error, so this proportion is lower than the certainty;
         * same_fits, fits: the number of fits in `source`, over all epsilons and repeats, that make
@@ -145,24 +152,17 @@ def decisions(
             "records must be a DataFrame with at least one row and a column for every feature."
         )
     fits, chosen = private_fits(source, epsilon, repeat)
-    local = chosen.explain_local(records)
-    at = local._threshold_score(threshold)
-    gap, error = local.scores - at, _errors(chosen, local)
-    ratio = np.divide(gap, error, out=np.where(gap == 0, 0.0, np.inf), where=error > 0)
-    half = half_width(1) * error
-    sides = [fit.explain_local(records).scores > at for fit in fits]
-    ends = {"prediction": gap, "low": gap - half, "high": gap + half}
-    predicted = {name: inverse_link(each + at, chosen.link) for name, each in ends.items()}
+    if isinstance(chosen, MulticlassExplanation):
+        found = _of_classes(chosen, records, threshold)
+    else:
+        found = _of_threshold(chosen, records, threshold)
+    same = [_decided(fit, records, threshold) == found["decision"] for fit in fits]
     guarantee = chosen.guarantee.for_samples(public=bool(samples_public))
     return pd.DataFrame(
         {
-            **predicted,
-            "decision": np.where(gap > 0, "above", "below"),
-            "holds": np.abs(gap) > half,
-            "certainty": normal_certainty(ratio),
-            "rerun": normal_certainty(ratio / math.sqrt(2.0)),
-            "same_fits": np.sum([side == (gap > 0) for side in sides], axis=0),
-            "fits": len(sides),
+            **found,
+            "same_fits": np.sum(same, axis=0),
+            "fits": len(fits),
             "epsilon": chosen.guarantee.epsilon,
             "private": guarantee.private,
         },
@@ -170,42 +170,54 @@ def decisions(
     )
 
 
-def checked_record(record: pd.DataFrame) -> None:
-    """Raise ValueError unless a record is a table of one row.
+def _of_threshold(
+    explanation: GlobalExplanation, records: pd.DataFrame, threshold: float | None
+) -> dict[str, Any]:
+    local = explanation.explain_local(records)
+    at = local._threshold_score(threshold)
+    gap, error = local.scores - at, _errors(explanation, local)
+    ratio = np.divide(gap, error, out=np.where(gap == 0, 0.0, np.inf), where=error > 0)
+    half = half_width(1) * error
+    ends = {"prediction": gap, "low": gap - half, "high": gap + half}
+    return {
+        **{name: inverse_link(each + at, explanation.link) for name, each in ends.items()},
+        "decision": _decided(explanation, records, threshold),
+        "holds": np.abs(gap) > half,
+        "certainty": normal_certainty(ratio),
+        "rerun": normal_certainty(ratio / math.sqrt(2.0)),
+    }
 
-    Parameters
-    ----------
-    record : DataFrame
-    """
-    if not isinstance(record, pd.DataFrame) or len(record) != 1:
-        raise ValueError("record must be a DataFrame of one row; select it with X.iloc[[k]].")
+
+def _of_classes(
+    explanation: MulticlassExplanation, records: pd.DataFrame, threshold: float | None
+) -> dict[str, Any]:
+    if threshold is not None:
+        raise ValueError(NO_THRESHOLD)
+    leads = leads_of(explanation, records)
+    return {
+        **{name: leads.chance(end) for name, end in (("prediction", 0), ("low", -1), ("high", 1))},
+        "decision": _decided(explanation, records, threshold),
+        "holds": leads.low.min(axis=1) > 0,
+        "certainty": leads.certainty(),
+        "rerun": leads.certainty(fits=2),
+    }
 
 
-def known_errors(explanation: GlobalExplanation, local: LocalExplanation) -> FloatArray:
-    """Return upper bounds on the errors of scores; raise ValueError if there are none.
-
-    Parameters
-    ----------
-    explanation : GlobalExplanation
-    local : LocalExplanation
-        Local explanation of one or more rows, computed from `explanation`.
-
-    Returns
-    -------
-    ndarray of shape (n_samples,)
-    """
-    if any(part.released is not None for part in explanation.parts):
-        raise ValueError(f"no claim about a decision of curves edited by hand. {ALIKE}")
-    errors = score_errors(explanation, local)
-    if errors is None:
-        raise ValueError(f"no claim about a decision: errors of the score are unknown. {ALIKE}")
-    return errors
+def _decided(
+    explanation: Additive, records: pd.DataFrame, threshold: float | None
+) -> npt.NDArray[np.object_]:
+    """Return the side of the threshold, or the predicted class, of each record."""
+    local = explanation.explain_local(records)
+    if isinstance(local, LocalExplanation):
+        above = local.scores > local._threshold_score(threshold)
+        return np.where(above, "above", "below").astype(object)
+    return np.array(local.classes, dtype=object)[local.scores.argmax(axis=1)]
 
 
 def _errors(explanation: GlobalExplanation, local: LocalExplanation) -> FloatArray:
     if explanation.of_class:
         raise ValueError(
             "one of several classes has no threshold; for the predicted class, pass the "
-            "explanation of all classes to claim(), with record=."
+            "explanation or comparison of all classes."
         )
     return known_errors(explanation, local)

@@ -6,24 +6,27 @@ import math
 from typing import Any
 
 from dpexplain.explain.additive.global_explanation import GlobalExplanation
+from dpexplain.explain.additive.multiclass import MulticlassExplanation
 from dpexplain.explain.display import Display
 
+Additive = GlobalExplanation | MulticlassExplanation
 
-def fits_of(comparison: Display) -> dict[float, list[GlobalExplanation]]:
+
+def fits_of(comparison: Display) -> dict[float, list[Additive]]:
     """Return the private fits of a comparison by epsilon, in ascending order.
 
     Parameters
     ----------
-    comparison : Comparison
+    comparison : Comparison or MulticlassComparison
 
     Returns
     -------
-    dict of float to list of GlobalExplanation
+    dict of float to list of GlobalExplanation or MulticlassExplanation
 
     Raises
     ------
     ValueError
-        If there are no private fits, or a fit is not an additive explanation of a single score.
+        If there are no private fits, or a fit is not an explanation of an additive model.
     """
     found = {e: rows for e, rows in comparison.fits_by_epsilon().items() if math.isfinite(e)}
     if not found:
@@ -33,12 +36,12 @@ def fits_of(comparison: Display) -> dict[float, list[GlobalExplanation]]:
 
 def private_fits(
     source: Display, epsilon: float | None, repeat: int
-) -> tuple[list[GlobalExplanation], GlobalExplanation]:
+) -> tuple[list[Additive], Additive]:
     """Return all private fits, and the chosen one.
 
     Parameters
     ----------
-    source : GlobalExplanation or Comparison
+    source : GlobalExplanation, MulticlassExplanation, Comparison or MulticlassComparison
     epsilon : float or None
         Epsilon of the chosen fit; None for the largest.
     repeat : int
@@ -47,8 +50,8 @@ def private_fits(
 
     Returns
     -------
-    fits : list of GlobalExplanation
-    chosen : GlobalExplanation
+    fits : list of GlobalExplanation or MulticlassExplanation
+    chosen : GlobalExplanation or MulticlassExplanation
 
     Raises
     ------
@@ -57,7 +60,7 @@ def private_fits(
     ValueError
         As in :func:`fits_of`.
     """
-    if isinstance(source, GlobalExplanation):
+    if isinstance(source, Additive):
         return [source], source
     fits = fits_of(source)
     rows = fits[known_epsilon(list(fits), epsilon)]
@@ -90,25 +93,25 @@ def known_epsilon(epsilons: list[float], epsilon: float | None) -> float:
     return epsilon
 
 
-def additive(fit: Any) -> GlobalExplanation:
-    """Return a fit unchanged; raise ValueError unless it has a single score.
+def additive(fit: Any) -> Additive:
+    """Return a fit unchanged; raise ValueError unless it explains an additive model.
 
     Parameters
     ----------
-    fit : GlobalExplanation
+    fit : GlobalExplanation or MulticlassExplanation
 
     Returns
     -------
-    GlobalExplanation
+    GlobalExplanation or MulticlassExplanation
 
     Raises
     ------
     ValueError
         If the fit is of any other kind.
     """
-    if isinstance(fit, GlobalExplanation):
+    if isinstance(fit, Additive):
         return fit
     raise ValueError(
-        "claims are about one class; pass comparison.for_class(label), or a comparison of "
-        f"additive models, not of {type(fit).__name__}."
+        f"pass a comparison of additive models, not of {type(fit).__name__}; for filters, see "
+        "filter_claim()."
     )

@@ -8,6 +8,7 @@ import numpy.typing as npt
 from dpexplain.explain._record import FloatArray
 from dpexplain.explain.additive.global_explanation import GlobalExplanation
 from dpexplain.explain.additive.local_explanation import LocalExplanation
+from dpexplain.explain.claims.claimed_bins import ALIKE
 from dpexplain.explain.noise_model import NoiseModel
 
 STEPS = 90
@@ -72,3 +73,24 @@ def score_errors(explanation: GlobalExplanation, local: LocalExplanation) -> Flo
     common = (stds[:, first] * stds[:, second]) @ shares
     of_pairs = local.total_std[:, n_terms:].sum(axis=1)
     return np.asarray(np.sqrt((stds**2).sum(axis=1) + 2.0 * common) + of_pairs)
+
+
+def known_errors(explanation: GlobalExplanation, local: LocalExplanation) -> FloatArray:
+    """Return upper bounds on the errors of scores; raise ValueError if there are none.
+
+    Parameters
+    ----------
+    explanation : GlobalExplanation
+    local : LocalExplanation
+        Local explanation of one or more rows, computed from `explanation`.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+    """
+    if any(part.released is not None for part in explanation.parts):
+        raise ValueError(f"no claim about a decision of curves edited by hand. {ALIKE}")
+    errors = score_errors(explanation, local)
+    if errors is None:
+        raise ValueError(f"no claim about a decision: errors of the score are unknown. {ALIKE}")
+    return errors

@@ -98,7 +98,7 @@ export function formatDelta(delta) {
 /** A probability or share in percent, never rounded to 0 or 100. */
 export function formatShare(share, digits = 3) {
   if (share > 0.999) return ">99.9%";
-  return share < 0.001 ? "<0.1%" : `${formatNumber(100 * share, digits)}%`;
+  return share < 0.001 ? "<0.1%" : `${formatNumber(100 * share, share > 0.99 ? 3 : digits)}%`;
 }
 
 /** The same share as an equation: "P = 12%", "P < 0.1%". */

@@ -176,14 +176,19 @@ export function rangeWithin(ends, count) {
   return Number.isInteger(first) && first >= 0 && first <= last && last < count ? [first, last] : null;
 }
 
+const SAVE_AFTER = 100; // milliseconds
+const unsaved = new WeakMap();
+
 /**
- * Set several choices and notify the kernel once, if there is one.
+ * Set several choices. The kernel, if there is one, is notified once they have paused: each message makes JupyterLab
+ * redraw its toolbar, which would delay the next frames of a scrub.
  * @param {Model} model
  * @param {Record<string, any>} choices
  */
 export function choose(model, choices) {
   for (const [key, value] of Object.entries(choices)) model.set(key, value);
-  model.save_changes();
+  clearTimeout(unsaved.get(model));
+  unsaved.set(model, setTimeout(() => model.save_changes(), SAVE_AFTER));
 }
 
 /**

@@ -100,23 +100,32 @@ function scoreOf(fit, values) {
   return { score, std: stdsOf(true).reduce((sum, each) => sum + each, std) };
 }
 
+/** Index of the largest score. */
+export function likeliest(scores) {
+  return scores.indexOf(Math.max(...scores));
+}
+
 /**
- * The claim that the predicted class leads the others. How the errors of two classes are correlated is not stored,
- * so they are added in full.
+ * Claims that a class leads each other class, by default the predicted class; null if the errors are unknown. How the
+ * errors of two classes are correlated is not stored, so they are added in full.
  * @param {State} state
  * @param {Fit} fit
- * @param {Question} question
- * @returns {Claim | null}
+ * @param {number | null} chosen
  */
-function leadingClassClaim(state, fit, { values }) {
+export function leadClaims(state, fit, values, chosen = null) {
   const fits = fitsOfClasses(state, fit);
   if (fits.some((each) => !each?.claims)) return null;
   const classes = fits.map((each) => scoreOf(each, values));
-  const first = classes.reduce((best, { score }, k) => (score > classes[best].score ? k : best), 0);
+  const first = chosen ?? likeliest(classes.map(({ score }) => score));
   return classes.map(({ score, std }, second) => {
     const lead = claimBetween(classes[first].score - score, classes[first].std + std, fit.claims.factor, "noise");
     return { ...lead, first, second, holds: lead.low > 0 };
-  }).filter(({ second }) => second !== first).reduce((least, each) => (each.low < least.low ? each : least));
+  }).filter(({ second }) => second !== first);
+}
+
+/** The lead over the class that may come closest. */
+export function closestLead(leads) {
+  return leads.reduce((least, each) => (each.low < least.low ? each : least));
 }
 
 /**
@@ -125,7 +134,10 @@ function leadingClassClaim(state, fit, { values }) {
  * @param {Question} question
  */
 export function decisionClaim(state, fit, question) {
-  if (state.payload.target.by_class) return leadingClassClaim(state, fit, question);
+  if (state.payload.target.by_class) {
+    const leads = leadClaims(state, fit, question.values);
+    return leads === null ? null : closestLead(leads);
+  }
   const at = thresholdScore(state.payload.link, question.threshold);
   if (!fit.claims || at === null) return null;
   const { score, std } = scoreOf(fit, question.values);

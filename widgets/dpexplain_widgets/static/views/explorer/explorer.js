@@ -33,7 +33,9 @@ function createMain(model, host) {
   let shown = null;
   let stopShown = () => {};
   const tabs = createTabs("Explorer tabs", TABS, (name) => choose(model, { tab: name }));
+  const below = html("section", { class: "dpx-part dpx-below" }); // as wide as the terms and the main part together
   host.append(tabs.element, tabs.panel);
+  host.after(below);
   const draw = () => {
     const wanted = TABS.find(([name]) => name === model.get("tab")) ?? TABS[0];
     if (wanted === shown) return;
@@ -43,7 +45,8 @@ function createMain(model, host) {
     stopShown();
     tabs.panel.className = `dpx-part dpx-tab-panel dpx-${name === "terms" ? "all-terms" : name}`;
     tabs.panel.replaceChildren();
-    stopShown = create(model, tabs.panel, { standalone: false });
+    below.replaceChildren();
+    stopShown = create(model, tabs.panel, { standalone: false, below });
   };
   const stop = drawOnChange(model, ["tab"], draw);
   draw();

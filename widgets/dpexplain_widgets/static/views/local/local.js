@@ -51,12 +51,12 @@ export function crossingWords(payload, explained, threshold) {
 }
 
 class LocalPanel {
-  constructor(model, host, { standalone = false } = {}) {
+  constructor(model, host, { standalone = false, below = host } = {}) {
     this.model = model;
     this.width = 0;
     this.ids = { hatch: uniqueId("hatch") };
     this.alone = standalone ? standaloneParts(model) : null;
-    this.build(host);
+    this.build(host, below);
     this.stops = [
       drawOnChange(model, LOCAL_KEYS, () => this.draw()),
       observeWidth(this.plot, (width) => this.resize(width)),
@@ -66,7 +66,7 @@ class LocalPanel {
     this.draw();
   }
 
-  build(host) {
+  build(host, below) {
     this.sampleBox = choiceBox("Sample", (place) =>
       choose(this.model, { sample: place === "" ? null : Number(place), what_if: {} }));
     this.origin = html("p", { class: "dpx-note" });
@@ -92,8 +92,9 @@ class LocalPanel {
       this.claim.element, this.chart.element, this.people.element,
       html("div", { class: "dpx-controls" }, this.alone?.controls),
       ...[this.alone?.sentence].filter(Boolean),
-      this.inputs.element, this.table.element,
+      this.table.element,
     );
+    below.append(this.inputs.element);
   }
 
   resize(width) {

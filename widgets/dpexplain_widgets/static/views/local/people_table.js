@@ -3,7 +3,7 @@ import { html, setText } from "../../kit/dom.js";
 import { formatNumber, formatShare, plural, shortName } from "../../kit/format.js";
 import { scrollBox } from "../../kit/table.js";
 import { choose } from "../../state/state.js";
-import { decisionsOf } from "./people.js";
+import { decisionsOf, hasPrediction } from "./people.js";
 
 /** The most rows drawn at once; sorting brings the others into view. */
 export const MOST_ROWS = 100;
@@ -11,11 +11,19 @@ export const MOST_ROWS = 100;
 const ABOUT = "Certainty: probability that the prediction without the noise of this fit is on the same side of the " +
   "threshold. Reruns: expected share of new fits at this ε with the same decision. Fits: how many of all fits " +
   "shown, at every ε, have the same decision.";
+const ABOUT_CLASSES = "Prediction: probability of the predicted class. Certainty: probability, at least, that the " +
+  "same class is predicted without the noise of this fit. Reruns: expected share, at least, of new fits at this ε " +
+  "with the same class. Fits: how many of all fits shown, at every ε, predict the same class.";
 const NO_THRESHOLD = "Decisions need a threshold and a private fit: set a threshold above, and choose an ε.";
 
 function percent(share) {
   if (share === null) return "unknown";
   return formatShare(share);
+}
+
+/** Orders rows with equal numbers: the less certain first. */
+function nearTie(ratio) {
+  return 1e-9 - 1e-9 / (1 + ratio);
 }
 
 /**
@@ -27,12 +35,11 @@ const COLUMNS = [
   ["prediction", ({ prediction }) => prediction, ({ prediction }) => formatNumber(prediction)],
   ["95% between", ({ ends, prediction }) => ends?.[0] ?? prediction,
     ({ ends }) => (ends === null ? "unknown" : ends.map((end) => formatNumber(end)).join(" and "))],
-  ["decision", ({ gap }) => gap,
-    ({ above, holds }) => `${above ? "above" : "below"}${holds === false ? ", uncertain" : ""}`],
-  ["certainty", ({ ratio }) => ratio, ({ certainty }) => percent(certainty)],
-  ["same in reruns", ({ ratio }) => ratio, ({ rerun }) => percent(rerun)],
-  ["same in fits", ({ same, ratio }) => same + 0.5 - 0.5 / (1 + ratio), // among equals, the less certain first
-   
+  ["decision", ({ order }) => order,
+    ({ decision, holds }) => `${shortName(decision, 40)}${holds === false ? ", uncertain" : ""}`],
+  ["certainty", ({ certainty, ratio }) => certainty + nearTie(ratio), ({ certainty }) => percent(certainty)],
+  ["same in reruns", ({ rerun, ratio }) => rerun + nearTie(ratio), ({ rerun }) => percent(rerun)],
+  ["same in fits", ({ same, ratio }) => same + nearTie(ratio),
     ({ same, fits }) => `${same} of ${fits}`],
 ];
 
@@ -100,7 +107,8 @@ export function peopleTable(model) {
     });
     body.replaceChildren(...rows.slice(0, MOST_ROWS).map((each) => rowOf(each, chosen)));
     const cut = rows.length > MOST_ROWS ? ` The first ${MOST_ROWS} of ${plural(rows.length, "sample")} are shown.` : "";
-    setText(about, rows.length === 0 ? NO_THRESHOLD : `${ABOUT}${cut}`);
+    const meaning = state.payload.target.by_class ? ABOUT_CLASSES : ABOUT;
+    setText(about, rows.length === 0 ? NO_THRESHOLD : `${meaning}${cut}`);
     setText(tally, tallyWords(rows));
     warning.hidden = state.samples.public && state.fit.guarantee.private;
     box.hidden = rows.length === 0;
@@ -109,8 +117,7 @@ export function peopleTable(model) {
 
   element.addEventListener("toggle", redraw);
   const draw = (state, threshold, chosen) => {
-    // With several classes, no single threshold decides.
-    latest = state.samples && state.payload.link !== "softmax" ? { state, threshold, chosen } : null;
+    latest = state.samples && hasPrediction(state.payload) ? { state, threshold, chosen } : null;
     element.hidden = latest === null;
     redraw();
   };

@@ -1,18 +1,18 @@
 // The prediction for one sample at every epsilon, with its interval and the threshold.
-import { html, svg } from "../../kit/dom.js";
+import { html, setText, svg } from "../../kit/dom.js";
 import { label } from "../../charts/marks.js";
-import { formatEpsilon, formatNumber } from "../../kit/format.js";
-import { predictionsOverEpsilon } from "./people.js";
+import { formatEpsilon, formatNumber, quotedName } from "../../kit/format.js";
+import { hasPrediction, predictionsOverEpsilon } from "./people.js";
 
 const SIZE = { height: 150, top: 10, bottom: 26, left: 56, right: 12 };
 
-function chartWords(found, threshold) {
+function chartWords(name, found, threshold) {
   const each = found.map(({ epsilon, prediction, ends }) => {
     const between = ends === null ? "" : ` (95% between ${formatNumber(ends[0])} and ${formatNumber(ends[1])})`;
     return `ε = ${formatEpsilon(epsilon)}: ${formatNumber(prediction)}${between}`;
   });
   const limit = threshold === null ? "" : `; compared with ${formatNumber(threshold)}`;
-  return `Prediction at every ε: ${each.join(", ")}${limit}`;
+  return `${name} at every ε: ${each.join(", ")}${limit}`;
 }
 
 function drawChart(found, { width, threshold, stop, isShare }) {
@@ -46,16 +46,20 @@ function drawChart(found, { width, threshold, stop, isShare }) {
 /** The chart: `element` to place, `draw(state, values, threshold, width)` after changes. */
 export function predictionChart() {
   const plot = html("div", { class: "dpx-prediction", role: "img" });
+  const about = html("summary");
   const element = html("details", { class: "dpx-details", open: true },
-    html("summary", {}, "The prediction at every ε, with 95% intervals and threshold"), plot);
+    about, plot);
   const draw = (state, values, threshold, width) => {
     const { payload, stop } = state;
-    element.hidden = payload.fits.length < 2 || payload.link === "softmax";
+    element.hidden = payload.fits.length < 2 || !hasPrediction(payload);
     if (element.hidden || width < 40) return;
-    const isShare = payload.link === "logit";
-    const limit = threshold ?? (isShare ? 0.5 : null);
+    const byClass = payload.target.by_class;
+    const isShare = byClass || payload.link === "logit";
+    const limit = threshold ?? (isShare && !byClass ? 0.5 : null);
+    const name = byClass ? `Probability of “${quotedName(payload.target.shown_class, 40)}”` : "The prediction";
+    setText(about, `${name} at every ε, with 95% intervals${limit === null ? "" : " and threshold"}`);
     const found = predictionsOverEpsilon(state, values, threshold);
-    plot.setAttribute("aria-label", chartWords(found, limit));
+    plot.setAttribute("aria-label", chartWords(name, found, limit));
     plot.replaceChildren(drawChart(found, { width, threshold: limit, stop, isShare }));
   };
   return { element, draw };
