@@ -37,7 +37,7 @@ class Leads(Record):
 
     @property
     def half(self) -> FloatArray:
-        """Half-widths of the simultaneous 95% intervals of the leads over all other classes."""
+        """Half-widths of the simultaneous 95% intervals of all leads."""
         return half_width(self.estimate.shape[1] - 1) * self.std
 
     @property
