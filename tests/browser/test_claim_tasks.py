@@ -16,7 +16,7 @@ from pair_examples import swept
 pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "tasks.md"
-ROW = re.compile(r"^\| ([A-V]) \| (.+?) \| (.+?) \| (.+?) \|$", re.MULTILINE)
+ROW = re.compile(r"^\| ([A-Z]{1,2}) \| (.+?) \| (.+?) \| (.+?) \|$", re.MULTILINE)
 ANSWERS = {name: answer for name, _, _, answer in ROW.findall(DOCUMENT.read_text("utf-8"))}
 MOST = 3
 
@@ -232,6 +232,42 @@ def noise_in_curves(reader):
     return said(reader.page, ".dpx-planner")
 
 
+def ages_compared(reader):
+    for age, keys in (("30 – 32", []), ("60 – 62", ["Control"])):
+        x, y = reader.bin(age)
+        box = reader.page.locator(".dpx-shape .dpx-plot").bounding_box()
+        at = {"x": x - box["x"], "y": y - box["y"]}
+        reader.click(reader.page.locator(".dpx-shape .dpx-plot"), position=at, modifiers=keys)
+    return said(reader.page)
+
+
+def furthest_from_the_reference(reader):
+    reader.click(reader.page.get_by_role("tab", name="Disagreement"))
+    return said(reader.page, ".dpx-tab-panel")
+
+
+def records_at_an_age(reader):
+    reader.bin("69 – 71")
+    return said(reader.page, ".dpx-shape .dpx-readout")
+
+
+def change_from_one_to_two(reader):
+    reader.click(reader.page.get_by_role("button", name="Pin"))
+    reader.count += 1
+    reader.page.locator(".dpx-scrubber").first.press("ArrowRight")
+    return records_at_an_age(reader)
+
+
+def person_three_at_eight(reader):
+    person_three(reader)
+    reader.click(reader.page.locator(".dpx-claim-cell").last)
+    return said(reader.page)
+
+
+def possible_ranks(reader):
+    return said(reader.page, ".dpx-terms")
+
+
 TASKS = {
     "A": (where_it_is_highest, 4.0), "B": (highest_between_two_ages, 4.0),
     "C": (lowest_occupation, 4.0), "D": (youngest_without_children, 4.0),
@@ -242,22 +278,26 @@ TASKS = {
     "P": (where_the_pair_is, 4.0), "Q": (ratings_in_the_noise, 0.5),
     "R": (age_of_person_three, 0.5), "S": (noise_in_curves, 2.0),
     "T": (patients_at_a_lower_threshold, 1.0), "U": (largest_cell, 4.0),
-    "V": (rank_of_education, 4.0),
+    "V": (rank_of_education, 4.0), "W": (ages_compared, 4.0),
+    "X": (furthest_from_the_reference, 0.5), "Y": (records_at_an_age, 1.0),
+    "Z": (change_from_one_to_two, 1.0), "AA": (person_three_at_eight, 0.5),
+    "AB": (possible_ranks, 1.0),
 }  # fmt: skip
+WITH_PEOPLE = {*"FGHIMRT", "AA"}
 
 
-def test_there_are_twenty_two_questions():
-    assert sorted(ANSWERS) == sorted(TASKS) == list("ABCDEFGHIJKLMNOPQRSTUV")
+def test_there_are_twenty_eight_questions():
+    assert set(ANSWERS) == set(TASKS) == {*"ABCDEFGHIJKLMNOPQRSTUVWXYZ", "AA", "AB"}
 
 
 @pytest.mark.parametrize("task", sorted(TASKS))
 def test_the_question_is_answered_in_three_interactions(task, open_page, pictures):
     answer, epsilon = TASKS[task]
-    source = swept() if task in "DELPU" else view_examples.comparison(joint=True)
+    source = swept() if task in set("DELPU") else view_examples.comparison(joint=True)
     source = example_filters.picture_comparison(side=8) if task == "K" else source
     people = {"samples": view_examples.survey_people(12), "samples_public": True}
     shown = {} if task == "K" else {"term": "age"}
-    view = Explorer(source, **shown, **(people if task in "FGHIMRT" else {}))
+    view = Explorer(source, **shown, **(people if task in WITH_PEOPLE else {}))
     view.epsilon = epsilon
     page = open_page(view, width=1366)
     reader = Reader(page)
