@@ -258,14 +258,21 @@ def test_what_pairs_change_is_printed_with_those_that_were_chosen(load, capsys, 
     monkeypatch.setattr(pairs, "EPSILONS", (1.0,))
     monkeypatch.setattr(pairs, "DECLARED", {"simulated": [("age", "job")]})
     pairs.main(["--datasets", "simulated", "--splits", "2"])
-    printed = capsys.readouterr().out
-    assert re.search(r"epsilon 1: over 2 fits .* vary [0-9.]+ times as much as stated", printed)
-    (_, row), (_, bar) = tables(printed)
+    (_, row), _ = tables(capsys.readouterr().out)
     assert row[:2] == ["simulated", "1"]
-    assert bar[:2] == ["simulated", "1"]
-    assert bar[-1] in ("yes", "no")
     assert all(re.fullmatch(r"[+−]0\.[0-9]{3} ± 0\.[0-9]{3}", cell) for cell in row[4:6])
     assert re.fullmatch(r"× [0-9.]+", row[6])
+
+
+def test_bands_of_pairs_are_compared_with_how_much_fits_vary(load, capsys, monkeypatch):
+    pairs = load("pairs")
+    monkeypatch.setattr(pairs, "BANDS", {"simulated": ("age", "job")})
+    pairs.main(["--bands", "--splits", "2", "--epsilons", "1"])
+    printed = capsys.readouterr().out
+    assert re.search(r"epsilon 1: over 2 fits .* vary [0-9.]+ times as much as stated", printed)
+    ((_, bar),) = tables(printed)
+    assert bar[:2] == ["simulated", "1"]
+    assert bar[-1] in ("yes", "no")
 
 
 @pytest.mark.full

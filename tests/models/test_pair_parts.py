@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -48,3 +49,19 @@ def test_pairs_are_chosen_in_a_large_table_in_parts(name):
     parts = ListTable(cut(table, [1000, 1001, 4000]))
     model, _ = assert_same_fit(make_estimator(name, pairs="auto"), table, parts, "visits")
     assert "age & income" in model.term_names_
+
+
+@BOTH
+def test_joined_blocks_have_the_same_sums_in_parts_and_threads(name):
+    """Fit grids with more cells than blocks, which small tables do not have."""
+    table = make_table(name, 6000, 1)
+    parts = ListTable(cut(table, [1000, 1001, 4000]))
+    pairs = [("age", "income"), ("income", "job")]
+    estimator = make_estimator(name, pairs=pairs, n_jobs=1)
+    model, transcript = assert_same_fit(estimator, table, parts, "visits")
+    labeled = zip(transcript.phases, transcript.answers, strict=True)
+    sizes = [len(answer) for phase, answer in labeled if phase.label == "boosting"]
+    of_cells, of_blocks = sizes[-4:-2], sizes[-2:]
+    assert np.all(np.array(of_blocks) < of_cells)
+    report = replay(make_estimator(name, pairs=pairs, n_jobs=3), halves(table), model, transcript)
+    assert report.differences == ("attribute n_jobs",)

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpexplain.binning.counts import BinCounts
+from dpexplain.models.additive.pair_tables import Reaction
 from dpexplain.models.boosting.pair_terms import choice, contrasts, grids, posterior, priors
 from dpexplain.models.boosting.pair_terms.levels import Levels
 from dpexplain.models.boosting.pair_terms.plan import main_part
@@ -280,3 +281,67 @@ def test_counts_of_cells_are_found_from_exact_contrasts():
     np.testing.assert_allclose((weights @ found)[~apart], expected[~apart], atol=1e-6)
     hidden = contrasts.counts_of_cells(grid, weights, noisy, 1000.0, 1e9)
     np.testing.assert_allclose(hidden, 1000.0 * grid.weight)
+
+
+@examples(10)
+@given(seed=st.integers(0, 999), ordered=st.booleans())
+def test_the_response_to_counts_is_the_derivative_of_the_scores(seed, ordered):
+    """Check visits to cells and blocks with hardly any noise."""
+    grid = make_grid(seed, (ordered, True), n_groups=9)
+    sums, curvature, _ = made_up_sums(grid, seed)
+    rng = np.random.default_rng(seed)
+    sampling = curvature * rng.uniform(0.1, 1.0, grid.n_cells)
+    of_blocks = rng.normal(0, 5, Levels.of(grid).n_blocks)
+    seen = rng.normal(0, 0.3, (4, grid.n_cells))
+    prior = priors.LikelyPrior(priors.Prior(0.5, (0.3, 0.3)), 0.0, np.zeros(grid.n_cells))
+
+    def found(change):
+        levels, own = Levels.of(grid), curvature * (1.0 + change)
+        for visit, score in enumerate(seen):
+            part = of_blocks if visit % 2 else sums
+            levels.add(part, own * score, of_blocks=visit % 2 == 1)
+        combined, noise = levels.combined(1e-7)
+        errors = noise + np.diag(sampling * (1.0 + change))
+        return levels, posterior.averaged(grid, combined, own, errors, [prior], most=1)
+
+    step = 1e-4 * rng.normal(0, 1, grid.n_cells)
+    levels, mean = found(0.0)
+    response = mean.response_to_counts(curvature, sampling)
+    response += levels.response_to_counts(mean.response)
+    moved = found(step)[1].scores - found(-step)[1].scores
+    np.testing.assert_allclose(moved, 2 * response @ step, rtol=1e-3, atol=1e-8)
+
+
+def test_noise_does_not_count_as_unexplained_by_the_scores():
+    """Compare sums that are mostly noise with sums that are not."""
+    grid = make_grid()
+    sums, curvature, errors = made_up_sums(grid, 0)
+    found = posterior.posterior(grid, sums, curvature, errors, priors.Prior(0.5, (0.3, 0.3)))
+    expected = -found.response * (curvature * found.scores)
+    np.testing.assert_allclose(
+        found.response_to_counts(curvature, np.zeros(grid.n_cells)), expected, atol=1e-12
+    )
+    of_sampling = found.response_to_counts(curvature, np.diag(errors)) - expected
+    assert np.abs(of_sampling).max() > 0.0
+
+
+@examples(10)
+@given(seed=st.integers(0, 999))
+def test_a_pair_reacts_to_the_mean_error_of_a_curve_in_each_group(seed):
+    rng = np.random.default_rng(seed)
+    bins, groups = ([0, 0, 1, 2], [0, 1, 1]), ([0, 1, 1, 2], [0, 1])
+    means = tuple(np.eye(max(b) + 1)[b].T for b in bins)
+    means = tuple(mean / mean.sum(axis=1, keepdims=True) for mean in means)
+    per_error = rng.normal(size=(6, 5))
+    reaction = Reaction(per_error, means, tuple(np.array(g) for g in groups))
+    first, second = rng.normal(size=(2, 4)), rng.normal(size=(2, 3))
+    found = reaction.to(first, second)
+    assert found.shape == (2, 4, 2)
+    for draw, row, column in product(range(2), range(4), range(2)):
+        cell = groups[0][row] * 2 + groups[1][column]
+        errors = [
+            np.mean([e[draw, b] for b in range(len(own)) if own[b] == group])
+            for own, e in zip(bins, (first, second), strict=True)
+            for group in range(max(own) + 1)
+        ]
+        np.testing.assert_allclose(found[draw, row, column], per_error[cell] @ errors)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sqlite3
 from dataclasses import replace
 
@@ -330,3 +331,36 @@ def test_scores_vary_between_fits_as_their_noise_states(kind):
     assert used.sum() == 16
     ratio = np.sqrt((spread[used] ** 2).sum() / (stated[used] ** 2).sum())
     assert 0.8 < ratio < 1.25
+
+
+@pytest.mark.full
+def test_bands_of_cells_include_the_noise_of_curves_and_counts():
+    """Refit correlated features with the same bins and trees, and fresh noise."""
+    rng = np.random.default_rng(4)
+    a, apart = rng.uniform(0, 1, 20_000), rng.normal(0, 1, 20_000)
+    X = pd.DataFrame({"a": a, "b": np.clip(a + apart / 10.0, 0, 1)})
+    score = np.sin(9.0 * a) + 1.8 * np.sin(12.0 * a) * apart + 0.5 * rng.logistic(size=len(a))
+    y = score.clip(-4, 4)
+    schema = Schema({name: Numeric(0, 1) for name in X}, target=schema_of("numbers").target)
+    estimator = make(schema=schema, pairs=[("a", "b")], structure_seed=1, reproducible_seed=None)
+    _, transcript = record(estimator, X, y)
+    own, stated, scores = [], [], []
+    for _ in range(16):
+        places = itertools.count()
+
+        def forge(phase, drawn, places=places):
+            answer = transcript.answers[next(places)]
+            return answer if phase.label in ("count", "histograms") else drawn
+
+        model, _ = record(estimator, X, y, answers=forge)
+        scores.append(model._terms.pairs[0].scores)
+        if len(stated) < 4:
+            own.append(model._fit.pair_tables[0].noise_std)
+            stated.append(model.explain_global(effect=False).pairs[0].noise_std)
+    weight = model._terms.pairs[0].counts
+    varied = float((weight * np.var(scores, axis=0, ddof=1)).sum())
+    ratio = np.sqrt(varied / (weight * np.mean(np.square(stated), axis=0)).sum())
+    assert 0.8 < ratio < 1.25
+    assert (np.mean(stated, axis=0) >= np.mean(own, axis=0)).all()
+    within = np.abs(scores - np.mean(scores, axis=0)) <= 1.96 * np.mean(stated, axis=0)
+    assert (weight * within.mean(axis=0)).sum() / weight.sum() > 0.9

@@ -198,6 +198,7 @@ class AdditiveModel(VersionedEstimator):
         target, noise = self.schema_.target, self._noise_of(of_class)
         released = None if self._edited is None else self._edited.of_class(of_class)
         before = () if released is None else released.pairs
+        pairs = terms.pairs if noise is None else noise.pairs(terms.pairs)
         return GlobalExplanation(
             terms=tuple(
                 self._shape_function(terms, i, noise, released, effect)
@@ -222,7 +223,7 @@ class AdditiveModel(VersionedEstimator):
             effect_fit=None if effect is None else effect.fit_of_sums,
             pairs=tuple(
                 replace(pair.curve(terms.bins, self.guarantee_), released=scores)
-                for pair, scores in zip_longest(terms.pairs, before)
+                for pair, scores in zip_longest(pairs, before)
             ),
         )
 
@@ -358,10 +359,13 @@ class AdditiveModel(VersionedEstimator):
             [pair.cell_labels[i] for i in at]
             for pair, at in zip(explanation.pairs, cells, strict=True)
         ]
+        noise_fields = {}
+        if noise is not None:
+            noise_fields = with_pairs(noise.of_samples(bins), noise.pairs(terms.pairs), cells)
         return LocalExplanation(
             term_names=tuple(terms.names),
             contributions=terms.contributions(columns),
-            **({} if noise is None else with_pairs(noise.of_samples(bins), terms.pairs, cells)),
+            **noise_fields,
             intercept=float(terms.intercept),
             link=terms.link,
             bin_labels=tuple(zip(*labels, strict=True)),

@@ -18,6 +18,45 @@ FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
+class Reaction:
+    """Change in the scores of a pair caused by errors in its two curves.
+
+    A pair is fitted to what the curves leave unexplained. An error in a curve is therefore partly
+    corrected by the pair, unless records are spread over the cells as if the two features were
+    independent: only then does such an error not look like an interaction.
+
+    Attributes
+    ----------
+    per_error : ndarray of shape (n_cells, n_groups_first + n_groups_second)
+        Change in the score of each cell of the grid if a curve is higher by 1 in a group of bins.
+    means : tuple of ndarray of shape (n_groups, n_bins)
+        For each of the two features, the weight of each bin in the mean of a group.
+    groups : tuple of ndarray of shape (n_rows,)
+        Group of each row, and of each column, of the `PairTable`.
+    """
+
+    per_error: FloatArray
+    means: tuple[FloatArray, FloatArray]
+    groups: tuple[NDArray[np.intp], NDArray[np.intp]]
+
+    def to(self, first: FloatArray, second: FloatArray) -> FloatArray:
+        """Return the changes in the scores for given errors in the two curves.
+
+        Parameters
+        ----------
+        first, second : ndarray of shape (n_draws, n_bins)
+
+        Returns
+        -------
+        ndarray of shape (n_draws, n_rows, n_columns)
+        """
+        errors = [e @ mean.T for e, mean in zip((first, second), self.means, strict=True)]
+        shape = [len(mean) for mean in self.means]
+        cells = (np.concatenate(errors, axis=1) @ self.per_error.T).reshape(-1, *shape)
+        return np.asarray(cells[:, self.groups[0][:, None], self.groups[1]])
+
+
+@dataclass(frozen=True, eq=False)
 class PairTable:
     """Score of each cell in a grid over two features.
 
@@ -36,13 +75,16 @@ class PairTable:
     counts : ndarray of shape (n_rows, n_columns)
         Number of records in each cell: noisy for a private model, exact otherwise.
     noise_std : ndarray of shape (n_rows, n_columns) or None, default=None
-        Standard deviation of each score due to privacy noise alone, given how large and how smooth
-        the scores were estimated to be. None for a non-private model.
+        Standard deviation of each score due to privacy noise alone. In a `PairTable` of a fit, it
+        covers the noise in the sums of the pair; see `with_reaction`. None for a non-private model.
     sampling_std : ndarray of shape (n_rows, n_columns) or None, default=None
         Standard deviation of each score due to sampling the records. None for a non-private model.
     effect_std : ndarray of shape (n_rows, n_columns) or None, default=None
         Standard deviation of each cell's true score around its estimated score, due to noise,
         sampling and shrinkage. None for a non-private model.
+    reaction : Reaction or None, default=None
+        Reaction of the scores to errors in the curves, as long as the scores are those of the fit,
+        before they are calibrated. None for a non-private model.
     """
 
     features: tuple[int, int]
@@ -52,6 +94,7 @@ class PairTable:
     noise_std: FloatArray | None = None
     sampling_std: FloatArray | None = None
     effect_std: FloatArray | None = None
+    reaction: Reaction | None = None
 
     @property
     def total_std(self) -> FloatArray:
@@ -64,6 +107,26 @@ class PairTable:
         """Return the row-major index of each record's cell, given its two bins."""
         cells: NDArray[np.intp] = self.rows[0][first] * self.scores.shape[1] + self.rows[1][second]
         return cells
+
+    def with_reaction(self, std: FloatArray) -> PairTable:
+        """Include the reaction to noise in the curves in the errors of the scores.
+
+        Parameters
+        ----------
+        std : ndarray of shape (n_rows, n_columns)
+            Standard deviation of the reaction. It is independent of the noise in the pair's sums.
+
+        Returns
+        -------
+        PairTable
+        """
+        assert self.noise_std is not None
+        assert self.effect_std is not None
+        return replace(
+            self,
+            noise_std=np.hypot(self.noise_std, std),
+            effect_std=np.hypot(self.effect_std, std),
+        )
 
     def scaled(self, factor: float, relative_error: float) -> PairTable:
         """Multiply the scores of a private model by a factor.

@@ -35,6 +35,8 @@ class TermNoise:
         Factor that undoes the shrinkage of each curve; None if unknown.
     recovered : tuple of (ndarray of shape (n_bins,) or None), or None
         Posterior mean of each curve, given all released sums; None if it was not computed.
+    reactions : tuple of ndarray of shape (n_rows, n_columns), one per pair
+        Standard deviation of each cell's reaction to privacy noise in the curves.
     """
 
     stds: dict[str, FloatArray]
@@ -42,6 +44,13 @@ class TermNoise:
     factors: FloatArray
     stretch: FloatArray | None
     recovered: tuple[FloatArray | None, ...] | None
+    reactions: tuple[FloatArray, ...]
+
+    def pairs(self, tables: Sequence[PairTable]) -> tuple[PairTable, ...]:
+        """Return the tables of the pairs, with the noise that comes from the curves."""
+        return tuple(
+            table.with_reaction(std) for table, std in zip(tables, self.reactions, strict=True)
+        )
 
     def of_term(self, place: int) -> dict[str, Any]:
         """Return the noise fields of a `ShapeFunction` for the term at index `place`."""
@@ -82,7 +91,10 @@ def term_noise(draws: NoiseDraws, sizes: Sequence[int]) -> TermNoise:
     """
     stds = {name: np.sqrt((getattr(draws, part) ** 2).mean(0)) for name, part in _PARTS.items()}
     joint = NoiseModel.from_draws(sizes, [draws.privacy, draws.structure, draws.sampling])
-    return TermNoise(stds, joint, joint.simultaneous_factors(), draws.stretch, draws.recovered)
+    reactions = tuple(np.sqrt((each**2).mean(axis=0)) for each in draws.reactions)
+    return TermNoise(
+        stds, joint, joint.simultaneous_factors(), draws.stretch, draws.recovered, reactions
+    )
 
 
 def with_pairs(
@@ -90,14 +102,16 @@ def with_pairs(
 ) -> dict[str, FloatArray]:
     """Add the noise of pairs to the noise fields of a local explanation.
 
-    The noise of the pairs is independent of the noise of the curves, because the two were drawn for
-    separate releases.
+    For the error of a score, the noise of a pair is treated as independent of the noise of the
+    curves. In fact, a pair partly corrects errors of its two curves, so the error of the score is
+    overstated.
 
     Parameters
     ----------
     fields : dict of str to ndarray
         Fields from :meth:`TermNoise.of_samples`.
     pairs : sequence of PairTable
+        Tables from :meth:`TermNoise.pairs`.
     cells : sequence of ndarray of shape (n_samples,)
         Cell of each row in each pair.
 
@@ -152,6 +166,8 @@ class NoiseDraws:
     recovered : tuple of (ndarray of shape (n_bins,) or None), or None, default=None
         Posterior mean of each curve, given all released sums. The entry for a term is None if its
         bins are not ordered.
+    reactions : tuple of ndarray of shape (n_draws, n_rows, n_columns), default=()
+        Reaction of each pair's scores to the errors in `privacy`.
     """
 
     privacy: FloatArray
@@ -159,6 +175,7 @@ class NoiseDraws:
     sampling: FloatArray
     stretch: FloatArray | None = None
     recovered: tuple[FloatArray | None, ...] | None = None
+    reactions: tuple[FloatArray, ...] = ()
 
     def scaled(self, scale: float) -> NoiseDraws:
         """Return the errors that result if the score is multiplied by `scale`."""
@@ -172,4 +189,32 @@ class NoiseDraws:
             sampling=scale * self.sampling,
             stretch=None if self.stretch is None else self.stretch / scale,
             recovered=recovered,
+            reactions=tuple(scale * each for each in self.reactions),
         )
+
+
+def with_reactions(
+    draws: NoiseDraws, sizes: Sequence[int], pairs: Sequence[PairTable]
+) -> NoiseDraws:
+    """Add the reactions of the pairs to the errors in the curves.
+
+    Parameters
+    ----------
+    draws : NoiseDraws
+        Errors in the scores of the fit, before they are calibrated.
+    sizes : sequence of int
+        Number of bins of each feature.
+    pairs : sequence of PairTable
+        Pairs of the fit, before they are calibrated.
+
+    Returns
+    -------
+    NoiseDraws
+    """
+    *curves, intercept = np.split(draws.privacy, np.cumsum(sizes), axis=1)
+    reactions = []
+    for pair in pairs:
+        first, second = (curves[k] for k in pair.features)
+        assert pair.reaction is not None
+        reactions.append(pair.reaction.to(first + intercept, second))
+    return replace(draws, reactions=tuple(reactions))

@@ -25,7 +25,7 @@ from dpexplain.binning import count_phase, declared_cells, histogram_phase
 from dpexplain.binning.bins import index_dtype
 from dpexplain.explain.health import Finding
 from dpexplain.mechanisms import Mechanism, NoiseBackend, Phase, Releases
-from dpexplain.models.additive.term_noise import NoiseDraws
+from dpexplain.models.additive.term_noise import NoiseDraws, with_reactions
 from dpexplain.models.alarms import note_of_bins, note_of_terms
 from dpexplain.models.boosting.budget import Budget
 from dpexplain.models.boosting.calibration.line import line_phase
@@ -445,6 +445,9 @@ class _PrivateBoosting(PrivateEstimator):
         from dpexplain.models.boosting.uncertainty.simulate import simulate_noise
 
         draws = simulate_noise(self._fit, self._released_terms, self._objective(self.schema_))
+        if self._fit.pair_tables:  # never with several classes
+            sizes = [bins.n_bins for bins in self._fit.binned.bins]
+            draws = (with_reactions(draws[0], sizes, self._fit.pair_tables),)
         line = self._fit.line
         if line is None:
             return draws

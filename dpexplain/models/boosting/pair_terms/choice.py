@@ -300,15 +300,13 @@ def log_p_value(grid: Grid, sums: FloatArray, design: FloatArray, variance: Floa
     .. [1] Wu et al., "Rare-Variant Association Testing for Sequencing Data with the Sequence Kernel
        Association Test", American Journal of Human Genetics 89, 2011.
     """
-    rows, columns = np.divmod(np.arange(grid.n_cells), grid.shape[1])
-    curves = np.concatenate([np.eye(grid.shape[0])[rows], np.eye(grid.shape[1])[columns]], axis=1)
     # Released numbers can have any size, and rounding errors must not make a fit fail.
     values, vectors = np.linalg.eigh(variance)
     values = np.maximum(values, 1e-12 * max(float(values.max()), 1e-288))
     whiten = vectors.T / np.sqrt(values)[:, None]
     certain = whiten @ design
     certain /= max(float(np.abs(certain).max()), 1e-300)  # the unit of the scores cancels
-    basis, size, _ = np.linalg.svd(certain @ curves, full_matrices=False)
+    basis, size, _ = np.linalg.svd(certain @ grid.groups_of_cells, full_matrices=False)
     basis = basis[:, size > 1e-9 * max(float(size.max()), 1e-300)]
     smooth = np.kron(*(covariance(side, _LENGTH) for side in grid.sides))
     spread = certain @ smooth @ certain.T

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from dpexplain._utils.blas import one_blas_thread
 from dpexplain.mechanisms import Mechanism, Phase
-from dpexplain.models.additive.pair_tables import PairTable, rows_of_bins
+from dpexplain.models.additive.pair_tables import PairTable, Reaction, rows_of_bins
 from dpexplain.models.additive.terms import AdditiveTerms
 from dpexplain.models.boosting.budget import Budget
 from dpexplain.models.boosting.objectives import Objective
-from dpexplain.models.boosting.pair_terms.grids import Grid, curvature_of_cells
+from dpexplain.models.boosting.pair_terms.grids import Grid, Side, curvature_of_cells
 from dpexplain.models.boosting.pair_terms.levels import Levels
 from dpexplain.models.boosting.pair_terms.posterior import averaged, error_std
 from dpexplain.models.boosting.pair_terms.priors import likely_priors
@@ -83,10 +83,14 @@ class GridBudget:
 
 @dataclass(eq=False)
 class _Pair:
-    """State of one pair during the fit; all arrays have shape (n_cells,)."""
+    """State of one pair during the fit.
+
+    All arrays have shape (n_cells,), except `reaction`, which is ``Reaction.per_error``.
+    """
 
     grid: Grid
     counts: FloatArray
+    relative_std: FloatArray
     curvature: FloatArray
     sampling: FloatArray
     table: FloatArray
@@ -94,6 +98,7 @@ class _Pair:
     noise: FloatArray = field(default_factory=lambda: np.zeros(0))
     sampled: FloatArray = field(default_factory=lambda: np.zeros(0))
     error: FloatArray = field(default_factory=lambda: np.zeros(0))
+    reaction: FloatArray = field(default_factory=lambda: np.zeros(0))
 
     @property
     def n_values(self) -> int:
@@ -117,8 +122,13 @@ class _Pair:
         found = averaged(self.grid, sums, self.curvature, errors, priors, most=most)
         if last:
             response = found.response
-            self.noise = np.sqrt(((response @ noise) * response).sum(axis=1))
+            of_counts = found.response_to_counts(self.curvature, self.sampling)
+            of_counts += self.levels.response_to_counts(response)
+            self.noise = np.sqrt(
+                ((response @ noise) * response).sum(axis=1) + of_counts**2 @ self.relative_std**2
+            )
             self.sampled = np.sqrt(response**2 @ self.sampling)
+            self.reaction = -response @ (self.curvature[:, None] * self.grid.groups_of_cells)
             self.error = error_std(self.grid, sums, self.curvature, errors, priors, found.scores)
         return found.scores
 
@@ -171,9 +181,9 @@ def fit_pairs(
     starts = np.cumsum(n_cells)[:-1]
     pairs = []
     for grid, own in zip(grids, np.split(noisy, starts), strict=True):
-        counts = grid.counts(own, n_samples, phase.sigma_int / LATTICE)
+        counts, std = grid.counts(own, n_samples, phase.sigma_int / LATTICE)
         shape = curvature_of_cells(grid, counts, terms, objective, plan, clip)
-        pairs.append(_Pair(grid, counts, *shape, np.zeros(grid.n_cells), Levels.of(grid)))
+        pairs.append(_Pair(grid, counts, std, *shape, np.zeros(grid.n_cells), Levels.of(grid)))
     phase = budget.sum_phase([pair.n_values for pair in pairs])
     step = clip / LATTICE
     with mechanism.phase(phase), one_blas_thread():
@@ -222,7 +232,20 @@ def _table(pair: _Pair, terms: AdditiveTerms, scale: float) -> PairTable:
         scale * spread(pair.noise),
         scale * spread(pair.sampled),
         scale * spread(pair.error),
+        Reaction(
+            pair.reaction,
+            (_mean_of_groups(terms, first), _mean_of_groups(terms, second)),
+            (groups[0], groups[1]),
+        ),
     )
+
+
+def _mean_of_groups(terms: AdditiveTerms, side: Side) -> FloatArray:
+    """Return the weight of each bin (column) in the mean curve of each group (row)."""
+    weight = np.zeros((side.n_groups, len(side.group_of_bin)))
+    n_records = np.maximum(terms.counts[side.feature], 1e-9)
+    weight[side.group_of_bin, np.arange(len(side.group_of_bin))] = n_records
+    return np.asarray(weight / weight.sum(axis=1, keepdims=True))
 
 
 def _shares_of_rows(

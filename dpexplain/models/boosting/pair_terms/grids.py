@@ -141,6 +141,12 @@ class Grid:
         return np.asarray(np.logical_and.outer(*known), dtype=np.bool_)
 
     @property
+    def groups_of_cells(self) -> FloatArray:
+        """Groups of each cell, as a 0/1 matrix with one column per group of each side."""
+        rows, columns = np.divmod(np.arange(self.n_cells), self.shape[1])
+        return np.hstack([np.eye(self.shape[0])[rows], np.eye(self.shape[1])[columns]])
+
+    @property
     def leaf_of_cell(self) -> NDArray[Any]:
         """Leaf of each cell, as uint8 or uint16: every cell is a leaf."""
         return np.arange(self.n_cells, dtype=np.uint8 if self.n_cells <= 256 else np.uint16)
@@ -157,7 +163,9 @@ class Grid:
         """Proportion of records expected in each cell if the features are independent."""
         return np.outer(self.sides[0].weight, self.sides[1].weight).ravel()
 
-    def counts(self, noisy: FloatArray, n_samples: float, noise_std: float) -> FloatArray:
+    def counts(
+        self, noisy: FloatArray, n_samples: float, noise_std: float
+    ) -> tuple[FloatArray, FloatArray]:
         """Estimate the number of records in each cell from noisy counts.
 
         The estimates lie between the counts expected for independent features and the noisy counts.
@@ -175,15 +183,19 @@ class Grid:
 
         Returns
         -------
-        ndarray of shape (n_cells,)
+        counts : ndarray of shape (n_cells,)
             Positive, except in cells of rare special bins, where it is 0.
+        relative_std : ndarray of shape (n_cells,)
+            Standard deviation of the noise in each estimate, divided by the estimate.
         """
         expected = max(n_samples, 1.0) * self.weight
         used = expected > 0.0
         apart = np.where(used, noisy - expected, 0.0)
         scatter = float((apart**2).sum())
         kept = max(0.0, 1.0 - noise_std**2 * int(used.sum()) / max(scatter, 1e-12))
-        return self.positive(expected + kept * apart, n_samples)
+        counts = self.positive(expected + kept * apart, n_samples)
+        free = used & (counts == expected + kept * apart)  # the others are at their lower bound
+        return counts, np.where(free, kept * noise_std, 0.0) / np.where(used, counts, 1.0)
 
     def positive(self, counts: FloatArray, n_samples: float) -> FloatArray:
         """Raise counts to at least a small share of those expected under independence."""

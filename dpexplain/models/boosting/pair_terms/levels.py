@@ -36,12 +36,16 @@ class Levels:
         Sum over the visits of the sums of blocks.
     n_visits : list of int
         Number of visits that released the sums of cells, and of blocks.
+    expected : list of ndarray of shape (n_cells,)
+        Sum over the visits to cells, and to blocks, of the part of each cell's sum that its current
+        score had removed.
     """
 
     block_of_cell: NDArray[np.intp]
     cells: FloatArray
     blocks: FloatArray
     n_visits: list[int] = field(default_factory=lambda: [0, 0])
+    expected: list[FloatArray] = field(default_factory=lambda: [np.zeros(1), np.zeros(1)])
 
     @classmethod
     def of(cls, grid: Grid) -> Levels:
@@ -72,6 +76,7 @@ class Levels:
             Whether the sums are those of blocks.
         """
         self.n_visits[of_blocks] += 1
+        self.expected[of_blocks] = self.expected[of_blocks] + expected
         if of_blocks:
             self.blocks = self.blocks + sums + self._joined(expected)
         else:
@@ -96,12 +101,40 @@ class Levels:
         sums, noise = self.cells / n_fine, own * np.eye(len(self.cells))
         if not n_coarse:
             return sums, noise
-        size = np.bincount(self.block_of_cell)
-        gain = own / (own * size + variance / n_coarse)  # of each cell of a block
+        gain = self._gain()
         apart = self.blocks / n_coarse - self._joined(sums)
         sums = sums + (gain * apart)[self.block_of_cell]
         same = self.block_of_cell[:, None] == self.block_of_cell
         return sums, noise - own * np.where(same, gain[self.block_of_cell], 0.0)
+
+    def response_to_counts(self, response: FloatArray) -> FloatArray:
+        """Return how scores change with the counts through the combined sums.
+
+        Parts that the current scores have removed from the sums are added in proportion to the
+        curvature, and so to the counts.
+
+        Parameters
+        ----------
+        response : ndarray of shape (n_cells, n_cells)
+            Change in each score (row) per unit change in each of these sums (column).
+
+        Returns
+        -------
+        ndarray of shape (n_cells, n_cells)
+            Change in each score (row) per relative change in each count (column).
+        """
+        fine, coarse = (e / max(n, 1) for e, n in zip(self.expected, self.n_visits, strict=True))
+        found = response * fine
+        if self.n_visits[1]:
+            of_block = response @ np.eye(self.n_blocks)[self.block_of_cell] * self._gain()
+            found = found + of_block[:, self.block_of_cell] * (coarse - fine)
+        return np.asarray(found)
+
+    def _gain(self) -> FloatArray:
+        """Return what each cell of a block gets of the difference between the two levels."""
+        n_fine, n_coarse = self.n_visits
+        size = np.bincount(self.block_of_cell)
+        return np.asarray(1.0 / (size + n_fine / n_coarse), dtype=np.float64)
 
     def _joined(self, values: FloatArray) -> FloatArray:
         found = np.bincount(self.block_of_cell, weights=values, minlength=self.n_blocks)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +29,7 @@ from dpexplain.models.boosting.pair_terms.priors import (
 FloatArray = NDArray[np.float64]
 
 _LEAST_PROBABILITY = 0.01
-"""Sizes of the scores that are less probable than this are ignored in `error_std`."""
+"""Priors that are less probable than this are ignored in `error_std` and `response_to_counts`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +40,8 @@ class Posterior:
     ----------
     scores : ndarray of shape (n_cells,)
         Posterior mean.
+    unexplained : ndarray of shape (n_cells,)
+        Part of the sums that the scores do not explain, times the inverse covariance of the errors.
     half : ndarray of shape (n_cells, n_cells)
         Lower Cholesky factor of the covariance of the sums, in units of their errors.
     shared : ndarray of shape (n_cells, n_cells)
@@ -50,16 +53,43 @@ class Posterior:
     """
 
     scores: FloatArray
+    unexplained: FloatArray
     half: FloatArray
     shared: FloatArray
     unit: FloatArray
     prior_variance: FloatArray
 
-    @property
+    @cached_property
     def response(self) -> FloatArray:
         """Change in each score (row) per unit change in each sum (column)."""
         found: FloatArray = cho_solve((self.half, True), self.shared.T).T / self.unit
         return found
+
+    def response_to_counts(self, curvature: FloatArray, sampling: FloatArray) -> FloatArray:
+        """Return the change in each score per relative change in each count.
+
+        The curvature of a cell and the sampling variance of its sum grow in proportion to its
+        count. The sums themselves, which contain the exact number of records, do not change. Of
+        what the scores leave unexplained, only the share that is not noise counts: the variance
+        from noise in counts and sums together is already part of the response to the sums.
+
+        Parameters
+        ----------
+        curvature : ndarray of shape (n_cells,)
+        sampling : ndarray of shape (n_cells,)
+            Variance of each sum due to sampling.
+
+        Returns
+        -------
+        ndarray of shape (n_cells, n_cells)
+            One row per score, and one column per count.
+        """
+        scatter = self.shared * self.unit  # covariance of the scores, times the curvature
+        left = scatter - self.response @ (curvature[:, None] * scatter)
+        share = sampling / self.unit**2
+        known = np.sqrt(share) * self.unexplained
+        expected = curvature * self.scores + sampling * known
+        return np.asarray(left * known - self.response * expected)
 
     @property
     def error_variance(self) -> FloatArray:
@@ -100,8 +130,8 @@ def posterior(
     shared = scatter * certain
     total = certain[:, None] * shared + errors / np.outer(unit, unit)
     half = np.asarray(np.linalg.cholesky(total), dtype=np.float64)
-    scores = shared @ cho_solve((half, True), sums / unit)
-    return Posterior(scores, half, shared, unit, np.diag(scatter))
+    solved = cho_solve((half, True), sums / unit)
+    return Posterior(shared @ solved, solved / unit, half, shared, unit, np.diag(scatter))
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +154,7 @@ class Averaged:
     weight: FloatArray
     slopes: FloatArray
 
-    @property
+    @cached_property
     def response(self) -> FloatArray:
         """Change in each score (row) per unit change in each sum (column).
 
@@ -136,6 +166,18 @@ class Averaged:
         for weight, each in zip(self.weight, self.posteriors, strict=True):
             found += weight * each.response
         return np.asarray(found)
+
+    def response_to_counts(self, curvature: FloatArray, sampling: FloatArray) -> FloatArray:
+        """Return the change in each score per relative change in each count.
+
+        The weights of the priors are taken as given; see `Posterior.response_to_counts`.
+        """
+        found = [
+            weight * each.response_to_counts(curvature, sampling)
+            for weight, each in zip(self.weight, self.posteriors, strict=True)
+            if weight > _LEAST_PROBABILITY
+        ]
+        return np.asarray(np.sum(found, axis=0))
 
 
 def averaged(
