@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from dpexplain._utils.blas import one_blas_thread
@@ -50,6 +50,7 @@ from dpexplain.models.additive.term_noise import (
 from dpexplain.models.inputs import rows_in_chunks
 from dpexplain.models.interpret_names import missing_attribute
 from dpexplain.models.pickles import VersionedEstimator
+from dpexplain.models.scoring import ScoresClasses
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 from dpexplain.tables.encoding import encode_features
 
@@ -447,7 +448,7 @@ class AdditiveModel(VersionedEstimator):
         return target.names
 
 
-class AdditiveClassifier(ClassifierMixin, AdditiveModel):
+class AdditiveClassifier(ScoresClasses, AdditiveModel):
     """Base class for additive classifiers."""
 
     @property

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from dpexplain._utils.blas import one_blas_thread
@@ -29,6 +28,7 @@ from dpexplain.models.locally_linear.projections import PROJECTIONS, Basis, make
 from dpexplain.models.locally_linear.recipe import PRESETS, Recipe, recipe_for
 from dpexplain.models.locally_linear.training import Progress, Trained
 from dpexplain.models.pickles import VersionedEstimator
+from dpexplain.models.scoring import ScoresClasses
 from dpexplain.schema import Classes, Numeric, Schema
 from dpexplain.tables.encoding import encode_classes, encoded_columns
 
@@ -41,7 +41,7 @@ _ROWS = 1 << 12
 """Number of records whose scores are computed at a time."""
 
 
-class LocallyLinearModel(ClassifierMixin, VersionedEstimator):
+class LocallyLinearModel(ScoresClasses, VersionedEstimator):
     """Base class for locally linear classifiers.
 
     The score of a class is a weighted mean of the scores of its linear filters, with weights that
