@@ -95,8 +95,15 @@ test("a spike of the reference does not flatten a small chart, but its own value
 test("bins of different widths are drawn as densities, equal ones and special ones as counts", () => {
   const { heights, width } = histogramHeights(term, false);
   assert.deepEqual([heights, width], [[10, 30, -2.5, 2], 1]);
-  assert.deepEqual(histogramHeights(term, true), { heights: term.count, width: null });
+  assert.deepEqual(histogramHeights(term, true).heights, term.count);
+  assert.equal(histogramHeights(term, true).width, null);
   assert.equal(histogramHeights({ ...term, edges: [0, 1, 2, 3] }, false).width, null);
+});
+
+test("bins below a tenth of the median width are narrow, and special bins never are", () => {
+  const shaped = { ...term, edges: [0, 0.09, 1.09, 3.09] };
+  assert.deepEqual(histogramHeights(shaped, false).narrow, [true, false, false, false]);
+  assert.deepEqual(histogramHeights(shaped, true).narrow, [false, false, false, false]);
 });
 
 test("categories are sorted by size or uncertainty, and special bins stay last", () => {

@@ -57,15 +57,19 @@ export function columnAt(columns, position) {
   return best;
 }
 
+const NARROW_SHARE = 0.1;
+
 /**
  * Heights of the histogram: counts, or where bins of different widths are drawn true to scale, counts
  * per `width` of the feature, which is the median width of the bins. Special bins keep their counts.
+ * `narrow` marks bins so narrow that their density, mostly noise, must not stretch the axis of all.
  */
 export function histogramHeights({ edges, count }, even) {
   const widths = edges.slice(1).map((edge, i) => edge - edges[i]);
   const width = [...widths].sort((a, b) => a - b)[widths.length >> 1];
   if (even || !(width > 0) || widths.every((each) => Math.abs(each - width) < 1e-9 * width)) {
-    return { heights: count, width: null };
+    return { heights: count, width: null, narrow: count.map(() => false) };
   }
-  return { heights: count.map((each, i) => (i < widths.length ? (each * width) / widths[i] : each)), width };
+  const heights = count.map((each, i) => (i < widths.length ? (each * width) / widths[i] : each));
+  return { heights, width, narrow: count.map((_, i) => widths[i] < NARROW_SHARE * width) };
 }

@@ -19,8 +19,8 @@ import { noiseVerdict, scoreWords } from "../../kit/words.js";
 const SIZES = { above: 34, plot: 250, between: 40, histogram: 66, below: 50 };
 const CUT_MARKS_APART = 40;
 
-function countAxis(counts) {
-  const [, high] = niceAxis(counts.map((count) => Math.max(0, count)), 2).domain;
+function countAxis({ heights, narrow }) {
+  const [, high] = niceAxis(heights.map((height, i) => (narrow[i] ? 0 : Math.max(0, height))), 2).domain;
   return { domain: [0, high], ticks: [0, high], step: high };
 }
 
@@ -51,7 +51,7 @@ function numericLayout({ state, width, font, options }) {
   const termFit = mainTerm(state);
   const values = niceAxis(axisValues(state, options.everyEpsilon), 7);
   const left = axisWidth([values, ...[true, false].map((same) =>
-    countAxis(histogramHeights(termFit, same).heights))], font);
+    countAxis(histogramHeights(termFit, same)))], font);
   const widths = slotWidths(termFit.special, width - left, font);
   const slots = widths.reduce((sum, each) => sum + each, 0);
   const isDate = state.term.is_date;
@@ -66,8 +66,9 @@ function numericLayout({ state, width, font, options }) {
   const everyFit = state.payload.fits.flat().map((fit) => fit.terms[state.termIndex]);
   const even = options.evenBins ?? crowdsTheAxis([termFit, ...everyFit], right - left);
   const x = valuePosition(termFit.edges, even, left, right);
-  const { heights, width: per } = histogramHeights(termFit, even);
-  const counts = countAxis(heights);
+  const bars = histogramHeights(termFit, even);
+  const { heights, width: per } = bars;
+  const counts = countAxis(bars);
   return {
     lane, termFit, isDate, values, counts, heights, per, left, right, gap, top, bottom,
     histogramTop, histogramBottom, even, x, width,
@@ -227,16 +228,17 @@ function curve({ role, termFit }, layout) {
 }
 
 function histogram(layout) {
-  const { termFit, heights, columns, countY, histogramBottom } = layout;
+  const { termFit, heights, columns, countY, histogramTop, histogramBottom } = layout;
   return heights.map((count, i) => {
     const [left, right] = columns[i];
     const gap = right - left > 4 ? 1 : 0;
-    const top = countY(Math.max(0, count));
+    const top = Math.max(histogramTop, countY(Math.max(0, count)));
     const frame = { x: left + gap / 2, y: top, width: Math.max(0.5, right - left - gap) };
     const bar = svg("rect", { ...frame, height: histogramBottom - top, class: "dpx-count" });
     bar.append(svg("title", {}, formatCount(termFit.count[i])));
-    return bar;
-  });
+    const isCut = countY(count) < histogramTop - 1;
+    return isCut ? [bar, beyondMark((left + right) / 2, histogramTop, "up", "noise")] : [bar];
+  }).flat();
 }
 
 function slotDivider({ right, gap, lane, termFit, top, histogramBottom }) {
