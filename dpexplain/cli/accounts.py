@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from dpexplain.accounting.ledger_state import LedgerState
 
 _DELTA = 1e-6
+_UNUSED = (
+    " Nothing has been charged to it: if you set its limits by mistake, delete the file and create "
+    "it again."
+)
 
 
 def ledger_place(asked: argparse.Namespace) -> LedgerPlace:
@@ -171,8 +175,9 @@ def _opened(asked: argparse.Namespace, path: Path | str, shown: Path | str) -> P
     ):
         if wanted is not None and wanted != held:
             limits = "without a cap" if held == math.inf else f"with {held}"
+            unused = isinstance(shown, Path) and not ledger.entries
             raise CommandError(
                 f"{option} {wanted}: the ledger {shown} was created {limits}; omit the option, or "
-                "pass another one with --ledger for other records."
+                "pass another one with --ledger for other records." + (_UNUSED if unused else "")
             )
     return ledger

@@ -9,7 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpexplain.cli.errors import CommandError
-from dpexplain.cli.options import add_command, add_rows_per_person, add_table, check_place
+from dpexplain.cli.options import (
+    add_command,
+    add_rows_per_person,
+    add_table,
+    check_place,
+    lists_commands,
+)
 from dpexplain.cli.persons import with_groups
 from dpexplain.cli.tables import (
     TEXT_SUFFIXES,
@@ -29,7 +35,8 @@ if TYPE_CHECKING:
 def add_commands(commands: Any) -> None:
     """Add the ``schema`` command with its subcommands."""
     group = commands.add_parser("schema", help="write or check the public schema of a table")
-    parts = group.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    parts = group.add_subparsers(title="commands", metavar="COMMAND")
+    group.set_defaults(run=lists_commands(group))
 
     draft = add_command(
         parts,

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dpexplain._utils.version import __version__
 from dpexplain.cli import certificates, drafts, fits, hosts, predictions, reports, show, warm
 from dpexplain.cli.errors import CommandError
+from dpexplain.cli.options import lists_commands
 from dpexplain.exceptions import BudgetError, PrivacyWarning
 
 DONE, FAILED, WRONG, UNPAID, STOPPED = 0, 1, 2, 3, 130
@@ -73,7 +74,8 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     top.add_argument("--version", action="version", version=f"dpexplain {__version__}")
-    commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    commands = top.add_subparsers(title="commands", metavar="COMMAND")
+    top.set_defaults(run=lists_commands(top))
     for part in (fits, reports, show, hosts, predictions, certificates, drafts, warm):
         part.add_commands(commands)
     return top

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 import tempfile
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -297,7 +299,19 @@ def count(text: str) -> int:
     return int(text)
 
 
-def check_place(path: Path, *, suffixes: tuple[str, ...], kept: tuple[Path, ...] = ()) -> None:
+def lists_commands(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], int]:
+    """Return a function that prints the commands there are, for status 2."""
+
+    def answer(_: argparse.Namespace) -> int:
+        parser.print_help(sys.stderr)
+        return 2
+
+    return answer
+
+
+def check_place(
+    path: Path, *, suffixes: tuple[str, ...], kept: tuple[Path, ...] = (), option: str = "--out"
+) -> None:
     """Check that a result can be written, before any privacy budget is spent.
 
     Parameters
@@ -308,6 +322,8 @@ def check_place(path: Path, *, suffixes: tuple[str, ...], kept: tuple[Path, ...]
         Allowed file name suffixes.
     kept : tuple of Path
         Files that the command reads or updates, which the result must not replace.
+    option : str, default="--out"
+        Option that gave the path, for error messages.
 
     Raises
     ------
@@ -316,22 +332,22 @@ def check_place(path: Path, *, suffixes: tuple[str, ...], kept: tuple[Path, ...]
         not writable, or the path is a folder.
     """
     if path.suffix.lower() not in suffixes:
-        raise CommandError(f"--out {path}: the name must end in {' or '.join(suffixes)}.")
+        raise CommandError(f"{option} {path}: the name must end in {' or '.join(suffixes)}.")
     if not path.absolute().parent.is_dir():
-        raise CommandError(f"--out {path}: the folder does not exist; create it first.")
+        raise CommandError(f"{option} {path}: the folder does not exist; create it first.")
     if path.is_dir():
-        raise CommandError(f"--out {path} is a folder; give the name of a file.")
+        raise CommandError(f"{option} {path} is a folder; give the name of a file.")
     if path.name.lower().endswith(LEDGER_SUFFIX) or _holds_ledger(path):
-        raise CommandError(f"--out {path} is a ledger; give the result another name.")
+        raise CommandError(f"{option} {path} is a ledger; give the result another name.")
     if path.resolve() in [each.resolve() for each in kept]:
         raise CommandError(
-            f"--out {path}: the command reads or updates this file; give another name."
+            f"{option} {path}: the command reads or updates this file; give another name."
         )
     try:
         with tempfile.TemporaryFile(dir=path.absolute().parent):
             pass
     except OSError:
-        raise CommandError(f"--out {path}: the folder is not writable.") from None
+        raise CommandError(f"{option} {path}: the folder is not writable.") from None
 
 
 def _holds_ledger(path: Path) -> bool:

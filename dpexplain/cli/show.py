@@ -87,7 +87,7 @@ def add_commands(commands: Any) -> None:
 def run_explain(asked: argparse.Namespace) -> None:
     """Print or draw an explanation, one fit of a comparison, or the whole comparison."""
     if asked.plot is not None:
-        check_place(asked.plot, suffixes=_FIGURES)
+        check_place(asked.plot, suffixes=_FIGURES, option="--plot")
     elif asked.show is not None:
         raise CommandError("--show selects the curves of a figure; name its file with --plot.")
     shown = of_class(_display(dpexplain.io.load(asked.file), asked.file), asked)

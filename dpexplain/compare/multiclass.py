@@ -153,14 +153,17 @@ class MulticlassComparison(ByClass[Comparison]):
         return self._explanations()
 
     def describe(self) -> Iterator[str | pd.DataFrame]:
-        """Yield the description of each class's comparison.
+        """Yield the title and the guarantees, then the results of each class.
 
         Yields
         ------
         str or DataFrame
         """
-        for part in self.by_class:
-            yield from part.describe()
+        for place, (label, part) in enumerate(zip(self.classes, self.by_class, strict=True)):
+            title, guarantees, *results = part.describe()
+            yield from (title, guarantees) if place == 0 else ()
+            yield f"class {label}"
+            yield from results
 
     def frame(self) -> pd.DataFrame:
         """Return one row per class, fit, term and bin.

@@ -84,6 +84,9 @@ def test_what_the_cap_does_not_allow_is_refused_with_a_status_of_its_own(folder,
     assert PrivacyLedger.open("data.ledger.json").entries == ()
     assert not (folder / "model.json").exists()
     assert "0.5" in capsys.readouterr().err
+    assert main([*FIT, "--out", "model.json", "--cap-epsilon", "3"]) == 2
+    assert "created with 0.5; omit" in (printed := capsys.readouterr().err)
+    assert "Nothing has been charged to it: if you set its limits by mistake" in printed
 
 
 @pytest.mark.parametrize("setting", ["max_rows_per_person=3", "reproducible_seed=3"])
@@ -102,7 +105,8 @@ def test_a_refused_command_keeps_a_ledger_that_was_there(folder):
 def test_other_limits_than_those_of_the_ledger_are_refused(folder, capsys):
     assert main([*FIT, "--out", "model.json", "--cap-epsilon", "3"]) == 0
     assert main([*FIT, "--out", "model.json", "--cap-epsilon", "9"]) == 2
-    assert "was created with 3.0" in capsys.readouterr().err
+    assert "was created with 3.0" in (printed := capsys.readouterr().err)
+    assert "Nothing has been charged" not in printed
     assert len({e.label for e in PrivacyLedger.open("data.ledger.json").entries}) == 1
 
 
@@ -326,7 +330,7 @@ def test_explain_prints_terms_bins_and_csv_and_draws(folder, capsys):
     [
         (["--epsilon", "3"], "contains fits at 0.5, 1"),
         (["--term", "ages"], "did you mean 'age'?"),
-        (["--plot", "age.gif"], "must end in .png"),
+        (["--plot", "age.gif"], "--plot age.gif: the name must end in .png"),
     ],
 )
 def test_explain_says_what_there_is(folder, capsys, more, message):
@@ -479,6 +483,21 @@ def test_files_of_three_classes_are_explained_by_class_and_reported_with_all_or_
     pages = {name: (three_classes / f"{name}.html").read_text() for name in ("one", "all", "sweep")}
     titles = {name: page.count(", class low") for name, page in pages.items()}
     assert titles["one"] == 0 < min(titles["all"], titles["sweep"])
+
+
+def test_a_sweep_of_three_classes_names_the_class_of_each_table(three_classes, capsys):
+    assert main([*SWEEP, "--out", "sweep.json"]) == 0
+    printed = capsys.readouterr().out
+    assert [printed.count(f"\nclass {each}\n") for each in ("low", "middle", "high")] == [1, 1, 1]
+    assert printed.count("each model alone") == 1
+    assert printed.count("importance of released curves") == 3
+
+
+@pytest.mark.parametrize("arguments", [[], ["schema"]])
+def test_a_command_that_is_missing_is_answered_with_those_there_are(capsys, arguments):
+    assert main(arguments) == 2
+    assert "commands:\n" in (printed := capsys.readouterr().err)
+    assert ("draft" if arguments else "predict") in printed
 
 
 def test_open_names_the_page_or_writes_a_notebook_for_a_saved_file(folder, capsys):
