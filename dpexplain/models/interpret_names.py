@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, Concatenate, Final, ParamSpec
 
+from dpexplain._utils.names import closest_name
+
 P = ParamSpec("P")
 
 _SCHEMA: Final = (
@@ -116,7 +118,7 @@ def missing_attribute(model: object, name: str) -> AttributeError | None:
 def answers_interpret_names(
     init: Callable[Concatenate[Any, P], None],
 ) -> Callable[Concatenate[Any, P], None]:
-    """Make a constructor reject InterpretML parameters and name their replacements.
+    """Make a constructor reject unknown parameters and name the likely ones.
 
     The signature is unchanged, so scikit-learn can still inspect and clone the parameters.
 
@@ -128,10 +130,11 @@ def answers_interpret_names(
     Returns
     -------
     function
-        Constructor that raises a TypeError if it is called with an InterpretML parameter. The
-        message names the replacement.
+        Constructor that raises a TypeError if it is called with an unknown parameter. The message
+        names the replacement of an InterpretML parameter, or a parameter with a similar name.
     """
     own = inspect.signature(init).parameters
+    names = [name for name in own if name != "self"]
 
     @functools.wraps(init)
     def checked(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> None:
@@ -141,6 +144,10 @@ def answers_interpret_names(
                     f"{type(self).__name__} does not have InterpretML's parameter {name!r}; "
                     f"{REPLACEMENTS[name]}."
                 )
+            if name not in own:
+                close = closest_name(name, names)
+                meant = f"did you mean {close!r}?" if close else f"it has {', '.join(names)}."
+                raise TypeError(f"{type(self).__name__} has no parameter {name!r}; {meant}")
         init(self, *args, **kwargs)
 
     return checked

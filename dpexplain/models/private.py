@@ -406,7 +406,7 @@ class PrivateEstimator(PrivateHooks):
             f"{_DRAFTED}, outside epsilon={self.epsilon:g}; pass schema=Schema(...) with public "
             "bounds.",
             PrivacyWarning,
-            stacklevel=5,
+            stacklevel=6,
         )
         return observed_schema(X, y, self._target_kind)
 

@@ -48,7 +48,10 @@ def check_private_parameters(model: PrivateHooks) -> None:
         if getattr(model, name) is not None:
             check_count(name, getattr(model, name), 0)
     if model.schema is not None and not isinstance(model.schema, Schema):
-        raise TypeError(f"schema is a {type(model.schema).__name__}; expected a dpexplain.Schema.")
+        raise TypeError(
+            f"schema is a {type(model.schema).__name__}; expected a dpexplain.Schema; "
+            "Schema.from_toml(path) reads one from a file."
+        )
     if model.schema is not None and not isinstance(model.schema.target, model._target_kind):
         raise ValueError(
             f"{type(model).__name__} needs a schema with "

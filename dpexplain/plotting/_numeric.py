@@ -197,7 +197,7 @@ def set_ticks(ax: Axes, shape: ShapeFunction, place: Positions, spacing: str) ->
     names = [plain(name, 12) for name in shape.special]
     if spacing == "bins" and shape.bin_edges is not None:
         values = _first_values(shape.bin_edges.tolist(), shape.step)
-        texts = list(map(day_text, values)) if shape.unit == DATE_UNIT else _tick_texts(values)
+        texts = list(map(day_text, values)) if shape.unit == DATE_UNIT else _bin_texts(values)
         choices = [(place.edges.tolist(), texts)]
     elif shape.unit == DATE_UNIT:
         rounds = [round_days(low, high, at_most) for at_most in (5, 4, 3, 2)]
@@ -220,6 +220,12 @@ def _first_values(edges: list[float], step: float | None) -> list[float]:
     values = [*first, math.floor(edges[-1] / step + 1e-9) * step]
     increasing = all(left < right for left, right in pairwise(values))
     return values if increasing else edges
+
+
+def _bin_texts(values: list[float]) -> list[str]:
+    """Format edges of bins, with four digits where all digits would be longer."""
+    pairs = zip(_tick_texts(values), values, strict=True)
+    return [min(text, f"{value:.4g}", key=len) if "." in text else text for text, value in pairs]
 
 
 def _tick_texts(ticks: list[float]) -> list[str]:

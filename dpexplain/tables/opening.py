@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -32,8 +34,8 @@ def chunked_table(X: Any) -> ChunkedTable:
     ImportError
         If libraries in the optional extra ``dask`` are not installed.
     TypeError
-        If `X` is a Dask collection of another type or a filtered dataset, if the format of its
-        files does not store types, or if a stream does not declare its column names.
+        If `X` is a text file, a Dask collection of another type or a filtered dataset, if the
+        format of its files does not store types, or if a stream does not declare its column names.
     ValueError
         If the path does not exist, if there are no files, if a file is not Parquet, if the name of
         a file or folder is not UTF-8, if the Dask client is asynchronous, or if an earlier call has
@@ -47,9 +49,18 @@ def chunked_table(X: Any) -> ChunkedTable:
         from dpexplain.tables.chunked_stream import StreamTable
 
         return StreamTable(X)
+    if isinstance(X, str | PathLike) and _names_text_file(Path(X)):
+        raise TypeError(
+            f"X={str(Path(X))!r} is a text file, which is read in one piece; pass "
+            "dpexplain.tables.read_texts(path)."
+        )
     from dpexplain.tables.chunked_arrow import ArrowTable
 
     return ArrowTable.open(X)
+
+
+def _names_text_file(path: Path) -> bool:
+    return path.suffix.lower() in (".csv", ".tsv", ".txt") and not path.is_dir()
 
 
 def chunks_of_rows(X: Any, schema: Schema) -> Iterator[Any]:

@@ -9,7 +9,7 @@ import sys
 import pandas as pd
 import pytest
 
-from dpexplain import Comparison, PrivacyLedger, io
+from dpexplain import Comparison, DPExplainableBoostingClassifier, PrivacyLedger, io
 from example_explanations import classifier, reference, samples
 
 
@@ -73,6 +73,12 @@ def test_failing_write_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatc
         io.save(classifier(intercept=9.0), path)
     assert io.load(path) == classifier()
     assert os.listdir(tmp_path) == ["model.json"]
+
+
+def test_a_model_is_refused_with_what_to_save_instead(tmp_path):
+    with pytest.raises(TypeError, match=r"pass model.explain_global\(\), which can predict"):
+        io.save(DPExplainableBoostingClassifier(), tmp_path / "model.json")
+    assert not os.listdir(tmp_path)
 
 
 def test_object_that_cannot_be_written_leaves_no_file(tmp_path):

@@ -244,6 +244,7 @@ def refusals(tmp_path):
         "a column is missing in one of the files": (uneven, "visits", SchemaError, "'age'"),
         "no such file": (tmp_path / "none", "visits", ValueError, "no file or folder"),
         "a folder without files": (tmp_path / "empty", "visits", ValueError, "no file"),
+        "a text file": (tmp_path / "table.csv", "visits", TypeError, r"pass dpexplain.tables.read"),
         "no Parquet": (tmp_path / "broken.parquet", "visits", ValueError, "not Parquet"),
         "types that are guessed": (
             ds.dataset(tmp_path / "table.csv", format="csv"),

@@ -68,9 +68,12 @@ def test_one_fit_for_persons_without_a_name_is_stated_for_them():
 
 def test_schema_that_is_drafted_leaves_out_the_column_of_persons():
     X, y, people = visits()
-    with pytest.warns(match="bounds and categories were read"):
+    with pytest.warns(match="bounds and categories were read") as caught:
         model = small(FAST, schema=None).fit(X.assign(who=people), y, groups="who")
     assert model.schema_.feature_names == ("age", "job")
+    assert {warning.filename for warning in caught if "bounds and" in str(warning.message)} == {
+        __file__
+    }
 
 
 @pytest.mark.parametrize(

@@ -102,9 +102,11 @@ def test_every_public_attribute_of_a_fitted_model_of_interpretml_is_known(fitted
     assert {name for name in unknown if not re.fullmatch("set_.*_request", name)} == set()
 
 
-def test_any_other_unknown_parameter_is_refused_as_python_does():
-    with pytest.raises(TypeError, match="unexpected keyword argument 'epsilom'"):
+def test_any_other_unknown_parameter_is_refused_with_names_that_exist():
+    with pytest.raises(TypeError, match="Classifier has no parameter 'epsilom'; did you mean 'eps"):
         DPExplainableBoostingClassifier(epsilom=1.0)
+    with pytest.raises(TypeError, match=r"no parameter 'qqq'; it has epsilon, .*schema"):
+        DPExplainableBoostingRegressor(qqq=1.0)
 
 
 @pytest.mark.parametrize("package", ["interpret.glassbox", "interpret.privacy"])

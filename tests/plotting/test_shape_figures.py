@@ -94,6 +94,10 @@ def test_skewed_feature_gets_bins_of_equal_width_and_says_so():
     ax = plotting.plot_shape_function(skewed, ax=figure_axes())
     assert "not to scale" in ax.get_xlabel()
 
+    long = age(bin_edges=[0, 1.359283332, 1.359283333, 100_000], count=[900, 10, 10, 0])
+    labels = [label.get_text() for label in plotting.plot_shape_function(long).get_xticklabels()]
+    assert max(map(len, labels)) <= len("missing"), labels
+
     skewed = age(bin_edges=[-0.5, 0.5, 5000.5, 100_000.5], count=[900, 10, 10, 0])
     labels = [label.get_text() for label in plotting.plot_shape_function(skewed).get_xticklabels()]
     assert labels == ["0", "1", "5,001", "missing"]  # 100,000 would run into "missing"

@@ -99,6 +99,13 @@ def planted(comparison: Comparison) -> Comparison:
     return dataclasses.replace(comparison, reference=planted, metrics=metrics)
 
 
+@pytest.mark.parametrize("name", ["page.pdf", "page"])
+def test_a_page_is_not_written_under_the_name_of_another_kind_of_file(comparison, tmp_path, name):
+    with pytest.raises(ValueError, match=r"must end in .html or .htm; export_svg, export_png"):
+        Explorer(comparison).export_html(tmp_path / name)
+    assert not list(tmp_path.iterdir())
+
+
 def unpacked(value, table, places, streams):
     """Unpack steps as unpack.js does."""
     if isinstance(value, list):

@@ -318,6 +318,11 @@ class View(ViewState, anywidget.AnyWidget):
         Numbers are rounded for the page; see
         :data:`dpexplain_widgets.payload.packing.PRECISION_WORDS`.
         """
+        if Path(path).suffix.lower() not in (".html", ".htm"):
+            raise ValueError(
+                f"path={str(path)!r} must end in .html or .htm; export_svg, export_png, export_csv "
+                "and export_json write other kinds of files."
+            )
         page = page_of(self, release_safe=release_safe, statement=statement)
         return dpexplain.io.write_file(path, page)
 
