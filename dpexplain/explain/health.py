@@ -38,7 +38,8 @@ def warn_of_alarms(alarms: Sequence[str], guarantee: Guarantee, stacklevel: int)
         warnings.warn(
             guarantee.marked(
                 f"the released numbers point to a mistake in the table: {listed}{end} "
-                "schema.check(X, y) says more, and only the data holder may see it."
+                "schema.check(X, y), or dpexplain schema check in a shell, says more, and only the "
+                "data holder may see it."
             ),
             HealthWarning,
             stacklevel=stacklevel,

@@ -253,6 +253,8 @@ def test_signs_and_ranks_are_claims_too():
         rank = claim(explanation, term)
         assert [rank.low, rank.high] == ranking.loc[term, ["rank_low", "rank_high"]].tolist()
         assert rank.holds == (rank.low == rank.high == rank.estimate)
+        assert ("with 95% confidence." in rank.words) == rank.holds
+        assert (f": 95% between {rank.low:g} and {rank.high:g}; " in rank.words) != rank.holds
 
 
 @pytest.mark.parametrize(

@@ -162,8 +162,10 @@ def _rank_claim(explanation: GlobalExplanation, term: ShapeFunction) -> Claim:
     holds = low == high == rank
     at, n = opening(explanation.guarantee), len(table)
     named = shorten(name)
-    words = f"{at}, {named} has rank {rank} of {n} by importance: 95% between {low:g} and {high:g}"
+    between = f": 95% between {low:g} and {high:g}; the rank is uncertain"
+    interval = ", with 95% confidence" if holds else between
+    words = f"{at}, {named} has rank {rank} of {n} by importance{interval}."
     return Claim(
         "rank", name, named, "all other terms", float(rank), math.nan, low, high, row["basis"],
-        holds, f"{words}{'' if holds else '; the rank is uncertain'}.", explanation.guarantee,
+        holds, words, explanation.guarantee,
     )  # fmt: skip

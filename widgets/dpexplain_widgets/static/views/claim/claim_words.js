@@ -100,8 +100,9 @@ function claimedExtreme(state, question, claim) {
 
 function claimedRank({ payload, term }, claim) {
   const count = payload.terms.filter(({ kind }) => kind !== "pair").length;
-  return `${quotedName(term.name, 40)} has rank ${claim.estimate} of ${count} by importance: 95% between ` +
-    `${claim.low} and ${claim.high}`;
+  const isCertain = claim.low === claim.high && claim.high === claim.estimate;
+  const interval = isCertain ? ", with 95% confidence" : `: 95% between ${claim.low} and ${claim.high}`;
+  return `${quotedName(term.name, 40)} has rank ${claim.estimate} of ${count} by importance${interval}`;
 }
 
 /**
