@@ -45,6 +45,26 @@ def test_a_range_is_brushed_with_the_mouse(open_page, comparison):
     assert page.locator(".dpx-column-range").count() == 0
 
 
+def test_a_very_narrow_bin_continues_off_scale_and_leaves_the_other_bars_their_height(open_page):
+    found = view_examples.comparison(n_repeats=1)
+    shown = found.explanations[1.0][0]
+    shape = shown["age"]
+    edges = shape.bin_edges.copy()
+    edges[1] = edges[0] + 1e-3 * (edges[1] - edges[0])
+    narrowed = dataclasses.replace(shape, bin_edges=edges, step=None)
+    terms = tuple(narrowed if term.name == "age" else term for term in shown.terms)
+    page = open_page(
+        ShapeView(dataclasses.replace(shown, terms=terms), term="age", even_bins=False)
+    )
+    heights = page.locator(".dpx-plot .dpx-count").evaluate_all(
+        "bars => bars.map((bar) => Number(bar.getAttribute('height')))"
+    )
+    value_bars = heights[: shape.n_value_bins]
+    assert max(value_bars) == value_bars[0]
+    assert max(value_bars[1:]) > 0.25 * value_bars[0]
+    assert page.locator(".dpx-plot .dpx-beyond-noise").count() >= 1
+
+
 def test_a_drag_that_ends_outside_does_not_go_on_when_the_mouse_comes_back(open_page, comparison):
     page = open_page(Explorer(comparison, term="age"))
     box = page.locator(".dpx-plot").bounding_box()
