@@ -172,7 +172,13 @@ def test_no_part_of_a_tab_moves_while_a_reader_points_or_goes_to_another_epsilon
     page.mouse.move(2, 2)
     page.locator(".dpx-scrubber").focus()
     chart = page.locator(_CHARTS).first
-    for key in ("ArrowRight", "ArrowRight", "ArrowLeft"):
+    keys = [
+        "ArrowRight",
+        "ArrowRight",
+        "ArrowLeft",
+        *(["End", "ArrowLeft"] if tab == "shape" else []),
+    ]
+    for key in keys:  # the last stop is the reference, about which less is said above the chart
         page.keyboard.press(key)
         settle(page)
         assert chart.bounding_box() == box

@@ -31,6 +31,21 @@ export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
+/**
+ * Elements that say less about the non-private reference keep their height while it is shown, so that nothing below
+ * them moves. Call the result before each drawing: going there or back, it measures what is still drawn.
+ * @param {HTMLElement[]} elements
+ */
+export function keepHeights(elements) {
+  let kept = false;
+  return (atReference) => {
+    if (atReference === kept) return;
+    kept = atReference;
+    const heights = elements.map((element) => (kept ? `${element.getBoundingClientRect().height}px` : ""));
+    elements.forEach((element, k) => { element.style.minHeight = heights[k]; });
+  };
+}
+
 /** An id that no other view of the page has, for patterns, clip paths and labels. */
 export function uniqueId(kind) {
   const words = crypto.getRandomValues(new Uint32Array(2));

@@ -1,5 +1,5 @@
 // The importance view: the average effect of each term on the prediction.
-import { html, listen, setText, svg, uniqueId } from "../../kit/dom.js";
+import { html, keepHeights, listen, setText, svg, uniqueId } from "../../kit/dom.js";
 import { formatLike, plural, shortName } from "../../kit/format.js";
 import { indexAfterKey } from "../../kit/keyboard.js";
 import { effectDot } from "../../charts/legend.js";
@@ -122,6 +122,7 @@ class Importance {
     this.list = html("ul", { class: "dpx-terms", role: "listbox", "aria-labelledby": this.heading.id });
     this.nothing = html("p", { class: "dpx-note", hidden: true }, "No matching term; change the search.");
     this.legend = html("ul", { class: "dpx-terms-legend" });
+    this.keep = keepHeights([this.legend]);
     this.explained = "";
     host.append(
       svg("svg", { class: "dpx-definitions", width: 0, height: 0, "aria-hidden": "true" },
@@ -165,6 +166,7 @@ class Importance {
       this.shownTerms = state.payload.terms;
       this.rows.forget();
     }
+    this.keep(state.atReference);
     const listed = listedTerms(this.model, state);
     const total = state.payload.terms.length;
     setText(this.count, listed.length < total ? `${listed.length} of ${plural(total, "term")}` : plural(total, "term"));

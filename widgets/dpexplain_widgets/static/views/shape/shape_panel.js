@@ -5,7 +5,7 @@ import { valueCount } from "../claim/contrasts.js";
 import { claimPanel } from "../claim/claim_panel.js";
 import { button, choiceBox } from "../../kit/controls.js";
 import { mainTerm } from "../../charts/curves.js";
-import { html, listen, setAttributes, setText, uniqueId } from "../../kit/dom.js";
+import { html, keepHeights, listen, setAttributes, setText, uniqueId } from "../../kit/dom.js";
 import { quotedName, shortName } from "../../kit/format.js";
 import { indexAfterKey } from "../../kit/keyboard.js";
 import { drawLegend } from "../../charts/legend.js";
@@ -32,8 +32,7 @@ class ShapePanel {
     this.model = model;
     this.hovered = null;
     this.width = 0;
-    this.anchor = null;
-    this.dragged = null;
+    [this.anchor, this.dragged] = [null, null];
     this.move = epsilonMotion();
     this.ids = { hatch: uniqueId("hatch"), clip: uniqueId("clip") };
     this.build(host, standalone);
@@ -68,12 +67,14 @@ class ShapePanel {
     this.extremeBox = choiceBox("Ask", (extreme) => choose(this.model, { extreme }));
     this.claim = claimPanel(this.model, [this.extremeBox.element, this.otherBox.element], () =>
       shapeForFigure(readState(this.model), { width: this.width, font: this.font, options: optionsOf(this.model) }));
+    const key = html("div", { class: "dpx-key" }, this.legend, this.caution);
+    const controls = html("div", { class: "dpx-controls" }, this.options.elements, this.clear);
+    this.keep = keepHeights([key, this.claim.element, controls]);
     host.append(
       html("header", { class: "dpx-head" }, html("h3", {}, "Shape of ", this.title), this.termBox.element),
-      this.about, this.legend, this.caution, this.plot,
+      this.about, key, this.plot,
       html("p", { class: "dpx-readout" }, this.readoutTitle, this.readoutText),
-      this.claim.element, html("div", { class: "dpx-controls" }, this.options.elements, this.clear),
-      this.bandLimits, this.table.element,
+      this.claim.element, controls, this.bandLimits, this.table.element,
     );
   }
 
@@ -93,6 +94,7 @@ class ShapePanel {
     const state = readState(this.model);
     if (state.term === undefined || this.width < 40) return;
     const termFit = mainTerm(state);
+    this.keep(state.atReference);
     this.drawText(state);
     this.drawPicture(state, termFit);
     const replay = this.replays ? this.draws : null;
@@ -222,8 +224,7 @@ class ShapePanel {
 
   endDrag() {
     const range = this.dragged ?? null;
-    this.dragFrom = null;
-    this.dragged = null;
+    [this.dragFrom, this.dragged] = [null, null];
     if (range !== null) choose(this.model, { bin_range: range, bin_index: null, second_bin: null });
   }
 
@@ -237,11 +238,9 @@ class ShapePanel {
   pick(bin, second) {
     if (bin === null || this.isDragged) return;
     const state = readState(this.model);
-    if (second && state.binIndex !== null) {
-      choose(this.model, { second_bin: bin === state.secondBin ? null : bin, bin_range: null });
-      return;
-    }
-    choose(this.model, { bin_index: bin === state.binIndex ? null : bin, bin_range: null });
+    const choice = second && state.binIndex !== null ? { second_bin: bin === state.secondBin ? null : bin }
+      : { bin_index: bin === state.binIndex ? null : bin };
+    choose(this.model, { ...choice, bin_range: null });
   }
 
   orderOf(state) {
