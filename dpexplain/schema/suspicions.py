@@ -294,6 +294,10 @@ def _numbers(column: Column, part: Feature | Target) -> Found:
     found += _in_two_units(numbers, values, counts)
     if isinstance(part, Numeric) and part.step is not None:
         found.append((f"not a multiple of {part.step:g}", "used as it is", _off(numbers, part)))
+    elif isinstance(part, Numeric) and 1 < part.high - part.low <= _MOST_BINS:
+        all_whole = len(values) >= _FEWEST_APART and bool(np.all(values == np.rint(values)))
+        whole = np.isfinite(numbers) & all_whole
+        found.append(("only whole numbers: step = 1?", "bins can end between them", whole))
     nonzero = np.isfinite(numbers) & (numbers != 0.0)  # many amounts are zero
     width = _END * (part.high - part.low)
     for end, there in (

@@ -37,6 +37,14 @@ def test_a_column_of_one_value_is_reported_with_or_without_empty_cells(feature):
     assert doubts(feature, cells[:5]) == {}
 
 
+def test_only_whole_numbers_in_a_narrow_range_raise_the_question_of_a_step():
+    days = RNG.integers(0, 60, N).astype(float)
+    assert doubts(Numeric(0, 60), days) == {("x", "only whole numbers: step = 1?"): N}
+    assert doubts(Numeric(0, 60, step=1), days) == {}
+    assert doubts(Numeric(0, 60), np.append(days, 2.5)) == {}
+    assert doubts(Numeric(0, 10_000), RNG.integers(0, 10_000, N)) == {}
+
+
 @pytest.mark.parametrize("marker", [-99, 999])
 def test_a_marker_far_from_all_numbers_is_reported_once_it_occurs(marker):
     cells = np.append(RNG.uniform(0, 100, N), marker)

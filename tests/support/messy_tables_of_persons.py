@@ -138,7 +138,7 @@ claim;id;;;;;;;;;
 member;person id;;;;;;;;;
 served;timestamp;2020-01-01;2024-12-31;;;;;;;%m/%d/%Y %I:%M %p
 billed;currency;0;200000;;;N/A|NULL;;comma;$;
-share;percent;0;100;;;;;;%;
+share;integer;0;100;;;;;;%;
 temperature;number;34;42;;;-;comma;;°C;
 smoker;boolean;;;no|yes;N=no|Y=yes|FALSE=no|TRUE=yes;(null);;;;
 fraud;boolean;;;N|Y;;?;;;;

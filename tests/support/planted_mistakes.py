@@ -252,6 +252,10 @@ MISTAKES = {
         table_with(reports, absences=lambda t: f"{t}.5" if t.isdigit() else t),
         ("absences", "not a multiple of 1"),
     ),
+    "whole numbers are not declared as such": Mistake(
+        table_with(reports, dictionary={"integer,0,90,": "number,0,90,"}),
+        ("absences", "only whole numbers: step = 1?"),
+    ),
     "numbers have a thousands separator": Mistake(
         table_with(rulings, value_in_dispute=thousands),
         ("value_in_dispute", "no number"),
