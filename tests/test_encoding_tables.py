@@ -89,7 +89,8 @@ def test_right_columns_are_accepted_without_reading_a_value() -> None:
         (["ab", "cd"], ValueError, "Expected 2D array"),
         (np.zeros((1, 2, 3)), ValueError, "got 3D array"),
         ([[1, 2], [3]], ValueError, "rows of different lengths"),
-        (pd.Series([1, 2]), ValueError, "Expected 2D array"),
+        (pd.Series([1, 2]), ValueError, r"Expected 2D array.*X\.to_frame\(\)\.T"),
+        ({"a": 1, "b": 2}, TypeError, r"dictionary; pass a table: pandas\.DataFrame\(\[X\]\)"),
     ],
 )
 def test_wrong_shapes_are_refused(X: Any, error: type[Exception], message: str) -> None:

@@ -120,10 +120,15 @@ def as_table(X: ArrayLike, n_columns: int | None = None) -> pd.DataFrame | NDArr
     ValueError
         If `X` does not have two dimensions.
     TypeError
-        If `X` is a sparse matrix, or a query that has not been executed.
+        If `X` is a sparse matrix, a dictionary, or a query that has not been executed.
     """
     if hasattr(X, "tocsr"):
         raise TypeError("X is a sparse matrix, which is not supported; pass X.toarray().")
+    if isinstance(X, Mapping):
+        raise TypeError(
+            "X is a dictionary; pass a table: pandas.DataFrame([X]) if it is one record, or "
+            "pandas.DataFrame(X) if it contains columns."
+        )
     if isinstance(X, pd.DataFrame):
         return X
     frame = frame_of(X)
@@ -134,7 +139,7 @@ def as_table(X: ArrayLike, n_columns: int | None = None) -> pd.DataFrame | NDArr
         raise ValueError(
             f"Expected 2D array of shape (n_samples, n_features), got {table.ndim}D array instead. "
             "Reshape your data with X.reshape(-1, 1) if it has a single feature, or with "
-            "X.reshape(1, -1) if it is a single sample."
+            "X.reshape(1, -1) if it is a single sample (a Series of one record: X.to_frame().T)."
         )
     return table
 
