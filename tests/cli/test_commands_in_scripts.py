@@ -25,7 +25,7 @@ pytestmark = pytest.mark.full
 
 PAIR = "age & job"
 FEATURES = {
-    "age": Numeric(17, 90, unit="years"),
+    "age": Numeric(17, 90, unit="years", step=1),
     "job": Categorical(["a", "b"]),
     "visit": Date("2015-01-01", "2024-12-31"),
 }
