@@ -123,8 +123,10 @@ EditLog or Guarantee
         if type(obj) is kind.type:
             return write_document(name, kind.write(obj))
     known = ", ".join(kind.type.__name__ for kind in _KINDS.values())
-    hint = "; pass model.explain_global(), which can predict" if hasattr(obj, "fit") else ""
-    raise TypeError(f"cannot write a {type(obj).__name__}; expected one of {known}{hint}.")
+    raise TypeError(
+        f"cannot write a {type(obj).__name__}; expected one of {known}. Of a model, pass "
+        "model.explain_global(), which can predict."
+    )
 
 
 def from_json(text: str, *, max_bytes: int = MAX_BYTES) -> Any:

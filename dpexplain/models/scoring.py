@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
-from sklearn.metrics import accuracy_score
 
 from dpexplain.models.additive.targets import classes_of
 from dpexplain.schema import Schema
@@ -45,5 +44,5 @@ class ScoresClasses(ClassifierMixin):
         if not known.any():
             return float("nan")
         weights = None if sample_weight is None else np.asarray(sample_weight)[known]
-        right = encode_classes(predicted, target)
-        return float(accuracy_score(codes[known], right[known], sample_weight=weights))
+        right = encode_classes(predicted, target) == codes
+        return float(np.average(right[known], weights=weights))

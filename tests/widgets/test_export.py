@@ -402,7 +402,9 @@ def test_choices_of_write_page_are_checked(comparison, tmp_path):
 
 @pytest.mark.full
 def test_the_same_page_comes_out_twice(comparison, tmp_path):
-    one, other = (write_page(comparison, tmp_path / name).read_bytes() for name in ("a", "b"))
+    one, other = (
+        write_page(comparison, tmp_path / name).read_bytes() for name in ("a.html", "b.html")
+    )
 
     assert one == other
 

@@ -120,6 +120,7 @@ class _Pair:
         priors = likely_priors(self.grid, sums, self.curvature, errors)
         most = _MOST_AVERAGED if last else _FIRST_AVERAGED
         found = averaged(self.grid, sums, self.curvature, errors, priors, most=most)
+        scores = found.scores
         if last:
             response = found.response
             of_counts = found.response_to_counts(self.curvature, self.sampling)
@@ -129,8 +130,9 @@ class _Pair:
             )
             self.sampled = np.sqrt(response**2 @ self.sampling)
             self.reaction = -response @ (self.curvature[:, None] * self.grid.groups_of_cells)
-            self.error = error_std(self.grid, sums, self.curvature, errors, priors, found.scores)
-        return found.scores
+            del found, response, of_counts  # large, and not needed for the rest
+            self.error = error_std(self.grid, sums, self.curvature, errors, priors, scores)
+        return scores
 
 
 def fit_pairs(

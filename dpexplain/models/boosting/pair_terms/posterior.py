@@ -172,12 +172,11 @@ class Averaged:
 
         The weights of the priors are taken as given; see `Posterior.response_to_counts`.
         """
-        found = [
-            weight * each.response_to_counts(curvature, sampling)
-            for weight, each in zip(self.weight, self.posteriors, strict=True)
-            if weight > _LEAST_PROBABILITY
-        ]
-        return np.asarray(np.sum(found, axis=0))
+        found = np.zeros((len(self.scores), len(self.scores)))  # one large array, not one per prior
+        for weight, each in zip(self.weight, self.posteriors, strict=True):
+            if weight > _LEAST_PROBABILITY:
+                found += weight * each.response_to_counts(curvature, sampling)
+        return found
 
 
 def averaged(
