@@ -103,7 +103,7 @@ def test_any_released_numbers_give_finite_scores(size):
     likely = priors.likely_priors(grid, sums, curvature, errors)
     found = posterior.averaged(grid, sums, curvature, errors, likely, most=8)
     assert np.isfinite(found.scores).all()
-    assert np.isfinite(found.response).all()
+    assert np.isfinite(found.responses(curvature, np.zeros(grid.n_cells))[0]).all()
     error = posterior.error_std(grid, sums, curvature, errors, likely, found.scores)
     assert np.isfinite(error).all()
     assert np.isfinite(choice.log_p_value(grid, sums, np.diag(curvature), errors))
@@ -217,8 +217,9 @@ def test_the_response_is_the_derivative_of_the_averaged_scores(seed):
 
     step = 1e-3 * np.random.default_rng(seed).normal(0, 1, grid.n_cells)
     moved = found(sums + step).scores - found(sums - step).scores
-    np.testing.assert_allclose(moved, 2 * found(sums).response @ step, rtol=1e-3, atol=1e-8)
-    assert len(found(sums, most=3).posteriors) == 3
+    of_sums, _ = found(sums).responses(curvature, np.diag(errors))
+    np.testing.assert_allclose(moved, 2 * of_sums @ step, rtol=1e-3, atol=1e-8)
+    assert len(list(found(sums, most=3).posteriors())) == 3
 
 
 @examples(10)
@@ -251,7 +252,8 @@ def test_scores_that_noise_hides_keep_an_error_as_large_as_they_may_be():
     found = posterior.averaged(grid, sums, curvature, errors, likely, most=8)
     error = posterior.error_std(grid, sums, curvature, errors, likely, found.scores)
     used = grid.used.ravel()
-    noise = np.sqrt(((found.response @ errors) * found.response).sum(axis=1))
+    of_sums, _ = found.responses(curvature, np.diag(errors))
+    noise = np.sqrt(((of_sums @ errors) * of_sums).sum(axis=1))
     assert (error[used] > 10 * noise[used]).all()
     assert error[used].min() > 0.03
 
@@ -306,8 +308,8 @@ def test_the_response_to_counts_is_the_derivative_of_the_scores(seed, ordered):
 
     step = 1e-4 * rng.normal(0, 1, grid.n_cells)
     levels, mean = found(0.0)
-    response = mean.response_to_counts(curvature, sampling)
-    response += levels.response_to_counts(mean.response)
+    of_sums, of_counts = mean.responses(curvature, sampling)
+    response = of_counts + levels.response_to_counts(of_sums)
     moved = found(step)[1].scores - found(-step)[1].scores
     np.testing.assert_allclose(moved, 2 * response @ step, rtol=1e-3, atol=1e-8)
 

@@ -120,19 +120,17 @@ class _Pair:
         priors = likely_priors(self.grid, sums, self.curvature, errors)
         most = _MOST_AVERAGED if last else _FIRST_AVERAGED
         found = averaged(self.grid, sums, self.curvature, errors, priors, most=most)
-        scores = found.scores
         if last:
-            response = found.response
-            of_counts = found.response_to_counts(self.curvature, self.sampling)
+            response, of_counts = found.responses(self.curvature, self.sampling)
             of_counts += self.levels.response_to_counts(response)
             self.noise = np.sqrt(
                 ((response @ noise) * response).sum(axis=1) + of_counts**2 @ self.relative_std**2
             )
             self.sampled = np.sqrt(response**2 @ self.sampling)
             self.reaction = -response @ (self.curvature[:, None] * self.grid.groups_of_cells)
-            del found, response, of_counts  # large, and not needed for the rest
-            self.error = error_std(self.grid, sums, self.curvature, errors, priors, scores)
-        return scores
+            del response, of_counts  # large, and not needed for the rest
+            self.error = error_std(self.grid, sums, self.curvature, errors, priors, found.scores)
+        return found.scores
 
 
 def fit_pairs(

@@ -8,7 +8,7 @@ fit the noise well.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -136,47 +136,57 @@ def posterior(
 
 @dataclass(frozen=True, eq=False)
 class Averaged:
-    """Posteriors of the scores for the most likely priors, and their weights.
+    """Posterior means of the scores for the most likely priors, and their weights.
 
     Attributes
     ----------
     scores : ndarray of shape (n_cells,)
         Weighted mean of the posterior means.
-    posteriors : list of Posterior
+    means : ndarray of shape (n_priors, n_cells)
+        Posterior mean for each prior.
     weight : ndarray of shape (n_priors,)
         Probability of each prior.
     slopes : ndarray of shape (n_priors, n_cells)
         Derivative of each prior's log probability with respect to each sum.
+    posteriors : callable
+        Iterates over the posteriors, which are large, and computed one at a time.
     """
 
     scores: FloatArray
-    posteriors: list[Posterior]
+    means: FloatArray
     weight: FloatArray
     slopes: FloatArray
+    posteriors: Callable[[], Iterator[Posterior]]
 
-    @cached_property
-    def response(self) -> FloatArray:
-        """Change in each score (row) per unit change in each sum (column).
+    def responses(
+        self, curvature: FloatArray, sampling: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return how the scores respond to the sums, and to the counts.
 
-        A change in a sum changes the posterior means, and also the probabilities of the priors.
+        A change in a sum changes the posterior means, and also the probabilities of the priors. For
+        counts, these probabilities are taken as given; see `Posterior.response_to_counts`.
+
+        Parameters
+        ----------
+        curvature : ndarray of shape (n_cells,)
+        sampling : ndarray of shape (n_cells,)
+            Variance of each sum due to sampling.
+
+        Returns
+        -------
+        of_sums : ndarray of shape (n_cells, n_cells)
+            Change in each score (row) per unit change in each sum (column).
+        of_counts : ndarray of shape (n_cells, n_cells)
+            Change in each score per relative change in each count.
         """
-        means = np.array([each.scores for each in self.posteriors])
         moved = self.weight[:, None] * (self.slopes - self.weight @ self.slopes)
-        found = means.T @ moved
-        for weight, each in zip(self.weight, self.posteriors, strict=True):
-            found += weight * each.response
-        return np.asarray(found)
-
-    def response_to_counts(self, curvature: FloatArray, sampling: FloatArray) -> FloatArray:
-        """Return the change in each score per relative change in each count.
-
-        The weights of the priors are taken as given; see `Posterior.response_to_counts`.
-        """
-        found = np.zeros((len(self.scores), len(self.scores)))  # one large array, not one per prior
-        for weight, each in zip(self.weight, self.posteriors, strict=True):
+        of_sums = self.means.T @ moved
+        of_counts = np.zeros_like(of_sums)
+        for weight, each in zip(self.weight, self.posteriors(), strict=True):
+            of_sums += weight * each.response
             if weight > _LEAST_PROBABILITY:
-                found += weight * each.response_to_counts(curvature, sampling)
-        return found
+                of_counts += weight * each.response_to_counts(curvature, sampling)
+        return of_sums, of_counts
 
 
 def averaged(
@@ -208,9 +218,13 @@ def averaged(
     kept = priors[:most]
     log_weight = np.array([each.log_likelihood for each in kept])
     weight = np.exp(log_weight - logsumexp(log_weight))
-    found = [posterior(grid, sums, curvature, errors, each.prior) for each in kept]
-    scores = weight @ np.array([each.scores for each in found])
-    return Averaged(scores, found, weight, np.array([each.slope for each in kept]))
+
+    def posteriors() -> Iterator[Posterior]:
+        return (posterior(grid, sums, curvature, errors, each.prior) for each in kept)
+
+    means = np.array([each.scores for each in posteriors()])
+    slopes = np.array([each.slope for each in kept])
+    return Averaged(weight @ means, means, weight, slopes, posteriors)
 
 
 def error_std(
