@@ -176,19 +176,15 @@ export function rangeWithin(ends, count) {
   return Number.isInteger(first) && first >= 0 && first <= last && last < count ? [first, last] : null;
 }
 
-const SAVE_AFTER = 100; // milliseconds
-const unsaved = new WeakMap();
-
 /**
- * Set several choices. The kernel, if there is one, is notified once they have paused: each message makes JupyterLab
- * redraw its toolbar, which would delay the next frames of a scrub.
+ * Set several choices and notify the kernel once, if there is one. It is notified at once: a late message would let the
+ * kernel's answer to an earlier choice overwrite this one.
  * @param {Model} model
  * @param {Record<string, any>} choices
  */
 export function choose(model, choices) {
   for (const [key, value] of Object.entries(choices)) model.set(key, value);
-  clearTimeout(unsaved.get(model));
-  unsaved.set(model, setTimeout(() => model.save_changes(), SAVE_AFTER));
+  model.save_changes();
 }
 
 /**
