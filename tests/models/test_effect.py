@@ -26,6 +26,7 @@ from dpexplain.models.boosting.uncertainty.effects.posterior import (
     covariance_of_shrinkage,
     information,
 )
+from dpexplain.models.boosting.uncertainty.normal import mean_and_variances
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 
 pytestmark = [
@@ -186,6 +187,16 @@ def test_information_about_people_is_less_than_that_about_the_sample_and_the_rec
     np.testing.assert_allclose(found.precision, expected, rtol=1e-5)
     alone = np.linalg.solve(of_sums, slopes.T @ missing) + here
     np.testing.assert_allclose(found.pull, expected @ alone, rtol=1e-4, atol=1e-6)
+
+
+def test_mean_and_variances_are_those_of_the_inverse():
+    rng = np.random.default_rng(4)
+    root, pull = rng.normal(size=(9, 6)), rng.normal(size=6)
+    precision = root.T @ root
+    mean, variances = mean_and_variances(precision, pull)
+    covariance = np.linalg.inv(precision)
+    np.testing.assert_allclose(mean, covariance @ pull, rtol=1e-9)
+    np.testing.assert_allclose(variances, np.diag(covariance), rtol=1e-9)
 
 
 @pytest.mark.parametrize("kind", [_kernels.LOGISTIC, _kernels.NORMAL])

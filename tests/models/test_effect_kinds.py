@@ -14,6 +14,7 @@ from dpexplain.models import DPExplainableBoostingClassifier, DPExplainableBoost
 from dpexplain.models.boosting.uncertainty.effects import effect
 from dpexplain.models.boosting.uncertainty.effects._kernels_classes import add_up_classes
 from dpexplain.models.boosting.uncertainty.effects._kernels_counts import add_up_counts
+from dpexplain.models.boosting.uncertainty.effects._kernels_expected import add_per_bin
 from dpexplain.models.boosting.uncertainty.effects.class_estimate import contrasts
 from dpexplain.models.boosting.uncertainty.effects.constrained import constrained_curves
 from dpexplain.models.boosting.uncertainty.effects.counts import count_table
@@ -124,14 +125,17 @@ def test_expected_sums_of_counts_are_those_of_a_naive_loop():
     visits = _visits(rng, n_people)
     truth_ = rng.normal(-2.0, 0.8, n_people)
     columns, scores = rng.normal(size=(n_people, 3)), rng.normal(size=(n_people, 2))
-    sums, reach, slopes = np.zeros(8), np.zeros(8), np.zeros((2, 7, 6))
+    sums, reach, weights = np.zeros(8), np.zeros(8), np.zeros((3, 2, 2, n_people))
     clips = np.array([0.3, 0.25, 0.2, 0.2])
     add_up_counts(
         np.ascontiguousarray(visits["bins"].T), visits["start"], truth_, 2.5, high,
         table.log_rates, table.above, table.slope, -1.0, visits["feature"], visits["leaf_of_bin"],
         visits["bin_start"], visits["updates"][:, 0].copy(), visits["leaf_start"], clips,
-        np.array([0, 0, -1, 1]), columns, scores, sums, slopes, reach,
+        np.array([0, 0, -1, 1]), sums, reach, weights,
     )  # fmt: skip
+    slopes = np.zeros((2, 7, 6))
+    derivatives = [columns, scores, np.ones((n_people, 1))]
+    add_per_bin(slopes, weights, derivatives, visits["bins"], visits["start"])
     expected, wanted, score = np.zeros(8), np.zeros((2, 7, 6)), np.full(n_people, -1.0)
     counts, size = np.arange(2_000), 1 / 0.7
     held = np.minimum(counts, high) / high

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from dpexplain.models.boosting.released import PrivateFit, released_path
 from dpexplain.models.boosting.uncertainty.leaf_equations import Equations, LeafSums
+from dpexplain.models.boosting.uncertainty.normal import mean_and_variances
 
 FloatArray = NDArray[np.float64]
 
@@ -225,11 +226,10 @@ class _Problem:
         precision[:n] = 1.0 / _PRIOR_STD**2
         members = np.bincount(self._pair, minlength=1)
         for _ in range(_ROUNDS - 1):
-            covariance = np.linalg.inv(self._products + np.diag(precision))
-            found = covariance @ (self._target + precision * mean)
-            size = np.bincount(
-                self._pair, found[:n] ** 2 + np.diag(covariance)[:n], minlength=len(members)
+            found, variances = mean_and_variances(
+                self._products + np.diag(precision), self._target + precision * mean
             )
+            size = np.bincount(self._pair, found[:n] ** 2 + variances[:n], minlength=len(members))
             spread2 = (size + _PAIR_WEIGHT * _PRIOR_STD**2) / (members + _PAIR_WEIGHT)
             precision[:n] = (1.0 / spread2)[self._pair]
         root = np.linalg.cholesky(self._products + np.diag(precision))

@@ -30,17 +30,18 @@ def _between(table, i, w, limit):  # type: ignore[no-untyped-def]
 @njit(cache=True, nogil=True, error_model="numpy")
 def add_up_counts(  # type: ignore[no-untyped-def]
     bins, start, truth, each, high, log_rates, above, slope, first_score, visit_feature,
-    leaf_of_bin, bin_start, updates, leaf_start, clips, anchor, columns, scores, sums, slopes,
-    reach,
+    leaf_of_bin, bin_start, updates, leaf_start, clips, anchor, sums, reach, weights,
 ):  # fmt: skip
-    """Compute the expected leaf sums of a fit to counts, with their derivatives.
+    """Compute the expected leaf sums of a fit to counts, and the reactions of residuals.
 
     The parameters are those of `expected_sums`, with these differences: `bins` has one row per
     feature; rates, scores and residuals are in units of the largest count `high`; `log_rates`,
-    `above` and `slope` are those of `CountTable`; the last column of `slopes` is for the
-    dispersion.
+    `above` and `slope` are those of `CountTable`. At visits with an anchor, `weights` is filled
+    with the derivatives of each point's expected residual with respect to its true score, with the
+    expected residual, and with its derivative with respect to the dispersion; its shape is
+    (3, n_anchors, n_features, n_records).
     """
-    n_records, n_columns, n_pairs = bins.shape[1], columns.shape[1], scores.shape[1]
+    n_records = bins.shape[1]
     rows, shares, states = bins[0] * 0, truth * 0.0, truth * 0.0
     step, n_rates = log_rates[1] - log_rates[0], log_rates.shape[0]
     for m in range(n_records):
@@ -69,11 +70,8 @@ def add_up_counts(  # type: ignore[no-untyped-def]
             sums[leaf] += each * residual
             reach[leaf] += each * reaction
             if a >= 0:
-                row = slopes[a, start[k] + b]
-                for j in range(n_columns):
-                    row[j] += each * reaction * columns[m, j]
-                for j in range(n_pairs):
-                    row[n_columns + j] += each * residual * scores[m, j]
                 apart = _between(slope, i, w, low)[0] - _between(slope, i, w, up)[0]
-                row[n_columns + n_pairs] += each * apart / high
+                weights[0, a, k, m] = each * reaction
+                weights[1, a, k, m] = each * residual
+                weights[2, a, k, m] = each * apart / high
             states[m] *= factor[b]

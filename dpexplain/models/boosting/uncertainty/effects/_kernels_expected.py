@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,12 +111,43 @@ def expected_sums(  # type: ignore[no-untyped-def]
         summed over the records in each leaf. Each sum is multiplied by the standard deviation of
         the part of the other curves that is still missing and correlated with the visited feature.
     """
+    weights = np.zeros((2, len(slopes), *bins.T.shape))
     _add_up(
         np.ascontiguousarray(bins.T), start, truth, each, spread, kind, first_score, visit_feature,
-        leaf_of_bin, bin_start, updates, leaf_start, clips, anchor, columns, scores, sums, slopes,
-        reach,
+        leaf_of_bin, bin_start, updates, leaf_start, clips, anchor, sums, reach, weights,
     )  # fmt: skip
+    add_per_bin(slopes, weights, [columns, scores], bins, start)
     scale_reach(reach, left, shares, together, start, visit_feature, bin_start, updates, leaf_start)
+
+
+def add_per_bin(
+    slopes: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    derivatives: Sequence[NDArray[np.float64]],
+    bins: NDArray[np.int64],
+    start: NDArray[np.int64],
+) -> None:
+    """Sum weighted derivatives over the points in each bin.
+
+    Parameters
+    ----------
+    slopes : ndarray of shape (n_anchors, n_bins_total, n_columns_total)
+        Filled with the sums, side by side.
+    weights : ndarray of shape (n_kinds, n_anchors, n_features, n_records)
+        Weight of each point, for each kind of derivative and each visit with derivatives.
+    derivatives : sequence of n_kinds ndarrays of shape (n_records, n_columns)
+    bins, start : ndarray
+        As in `expected_sums`.
+    """
+    for k in range(bins.shape[1]):
+        points = np.argsort(bins[:, k], kind="stable")
+        ends = np.searchsorted(bins[points, k], np.arange(start[k + 1] - start[k] + 1))
+        for b, (low, high) in enumerate(pairwise(ends)):
+            inside, first = points[low:high], 0
+            for weight, columns in zip(weights, derivatives, strict=True):
+                last = first + columns.shape[1]
+                slopes[:, start[k] + b, first:last] = weight[:, k, inside] @ columns[inside]
+                first = last
 
 
 def scale_reach(  # type: ignore[no-untyped-def]
@@ -148,7 +181,7 @@ def _variance(values: NDArray[np.float64], weights: NDArray[np.float64]) -> NDAr
 
 def _add_up(  # type: ignore[no-untyped-def]
     bins, start, truth, each, spread, kind, first_score, visit_feature, leaf_of_bin, bin_start,
-    updates, leaf_start, clips, anchor, columns, scores, sums, slopes, reach,
+    updates, leaf_start, clips, anchor, sums, reach, weights,
 ) -> None:  # fmt: skip
     """Loop over all visits on behalf of `expected_sums`.
 
@@ -157,7 +190,7 @@ def _add_up(  # type: ignore[no-untyped-def]
     the spread. The kernels therefore compute no exponentials.
     """
     leaf = leaf_of_bin + np.repeat(leaf_start[:-1], np.diff(start)[visit_feature])
-    out = visit_feature, leaf, bin_start, clips, anchor, start, columns, scores, sums, reach, slopes
+    out = visit_feature, leaf, bin_start, clips, anchor, sums, reach, weights
     if kind == LOGISTIC:
         chance, odds = 1.0 / (1.0 + np.exp(-truth)), np.full(len(truth), math.exp(first_score))
         _add_up_chances(bins, chance, odds, np.exp(updates), each, *out)
@@ -166,22 +199,12 @@ def _add_up(  # type: ignore[no-untyped-def]
         _add_up_normal(bins, apart, spread, _normal_table(), updates / spread, each, *out)
 
 
-@njit(inline="always", error_model="numpy")
-def _add_slopes(row, reaction, column, residual, score):  # type: ignore[no-untyped-def]
-    """Add the derivatives of one residual to a row: coefficients, then correlations."""
-    n = column.shape[0]
-    for j in range(n):
-        row[j] += reaction * column[j]
-    for j in range(score.shape[0]):
-        row[n + j] += residual * score[j]
-
-
 @njit(cache=True, nogil=True, error_model="numpy")
 def _add_up_chances(  # type: ignore[no-untyped-def]
-    bins, chance, odds, factors, each, visit_feature, leaf, bin_start, clips, anchor, start,
-    columns, scores, sums, reach, slopes,
+    bins, chance, odds, factors, each, visit_feature, leaf, bin_start, clips, anchor, sums, reach,
+    weights,
 ):  # fmt: skip
-    """Sum the expected residuals of two classes, and their derivatives, per leaf.
+    """Sum the expected residuals of two classes, and their reactions, per leaf.
 
     Parameters
     ----------
@@ -192,6 +215,9 @@ def _add_up_chances(  # type: ignore[no-untyped-def]
         Exponential of the updates, visit by visit.
     leaf : ndarray of dtype int64
         Index of each bin's leaf among all leaves, visit by visit.
+    weights : ndarray of shape (2, n_anchors, n_features, n_records)
+        Filled with the derivative of each point's expected residual with respect to its true score
+        and with the expected residual, at visits with an anchor.
 
     The other parameters are those of `expected_sums`.
     """
@@ -209,17 +235,16 @@ def _add_up_chances(  # type: ignore[no-untyped-def]
             reach[leaf[b]] += reaction
             odds[m] *= factors[b]
             if a >= 0:
-                _add_slopes(
-                    slopes[a, start[k] + bins[k, m]], reaction, columns[m], residual, scores[m]
-                )
+                weights[0, a, k, m] = reaction
+                weights[1, a, k, m] = residual
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _add_up_normal(  # type: ignore[no-untyped-def]
-    bins, apart, spread, table, changes, each, visit_feature, leaf, bin_start, clips, anchor,
-    start, columns, scores, sums, reach, slopes,
+    bins, apart, spread, table, changes, each, visit_feature, leaf, bin_start, clips, anchor, sums,
+    reach, weights,
 ):  # fmt: skip
-    """Sum the expected residuals of a numeric target, and their derivatives, per leaf.
+    """Sum the expected residuals of a numeric target, and their reactions, per leaf.
 
     The parameters are those of `_add_up_chances`, with these differences: `apart` is the difference
     between true and current scores, in units of the spread; `table` is that of `_normal_table`; and
@@ -236,6 +261,5 @@ def _add_up_normal(  # type: ignore[no-untyped-def]
             reach[leaf[b]] += reaction
             apart[m] -= changes[b]
             if a >= 0:
-                _add_slopes(
-                    slopes[a, start[k] + bins[k, m]], reaction, columns[m], residual, scores[m]
-                )
+                weights[0, a, k, m] = reaction
+                weights[1, a, k, m] = residual

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import chi2
 
+from dpexplain.models.boosting.uncertainty.normal import mean_and_variances
+
 FloatArray = NDArray[np.float64]
 
 _ROUNDS = 8
@@ -151,9 +153,10 @@ def posterior(
     owner = np.repeat(np.arange(len(sizes)), sizes)
     for _ in range(_ROUNDS):
         precision[n_intercepts : first[-1]] = 1.0 / scales[owner] ** 2
-        covariance = np.linalg.inv(known.precision + np.diag(precision))
-        mean = covariance @ (known.pull + before)
-        squares = (mean**2 + np.diag(covariance))[n_intercepts : first[-1]]
+        mean, variances = mean_and_variances(
+            known.precision + np.diag(precision), known.pull + before
+        )
+        squares = (mean**2 + variances)[n_intercepts : first[-1]]
         found = np.bincount(owner, squares, minlength=len(sizes)) + _PSEUDO * usual**2
         scales = np.sqrt(found / (np.asarray(sizes) + _PSEUDO))
     precision[n_intercepts : first[-1]] = 1.0 / (wider * scales)[owner] ** 2

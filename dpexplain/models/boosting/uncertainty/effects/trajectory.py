@@ -15,6 +15,7 @@ from dpexplain.models.boosting.uncertainty.effects._kernels_counts import add_up
 from dpexplain.models.boosting.uncertainty.effects._kernels_expected import (
     LOGISTIC,
     NORMAL,
+    add_per_bin,
     expected_sums,
     scale_reach,
 )
@@ -180,6 +181,7 @@ class Trajectory:
         self, population, truth, each, columns, scores, table, expected, slopes, reach
     ) -> None:
         """Fill in the expected sums of counts; `reach` is not scaled yet."""
+        weights = np.zeros((3, len(slopes), *population.bins.T.shape))
         add_up_counts(
             np.ascontiguousarray(population.bins.T),
             self._start,
@@ -197,12 +199,12 @@ class Trajectory:
             self._leaf_start,
             self._clips,
             self._anchor,
-            columns,
-            scores,
             expected,
-            slopes,
             reach,
+            weights,
         )
+        each_one = np.ones((population.n_records, 1))
+        add_per_bin(slopes, weights, [columns, scores, each_one], population.bins, self._start)
 
     def _per_leaf(self, slopes: FloatArray) -> FloatArray:
         """Sum derivatives over the bins of each leaf."""
