@@ -28,6 +28,7 @@ SUPPORT := tests/support
 FULL ?=
 ifdef FULL
 SEARCH := --hypothesis-profile=full
+SLOWEST := --durations=40
 export DPEXPLAIN_TEST_ENTROPY ?= $(if $(filter true,$(CI)),named,system)
 else
 DAILY := and not full
@@ -165,7 +166,7 @@ types: $(VENV)/.test $(VENV)/.tsc ## types alone: of Python (a part of lint), an
 
 .PHONY: unit
 unit: $(VENV)/.test $(if $(FULL),$(VENV)/.tsc) ## unit and property tests (PYTEST_ARGS="-k name"; FULL=1 for all of them)
-	$(PYTEST) $(PLAIN) -m "not browser $(DAILY)" $(SEARCH) $(PYTEST_ARGS) tests
+	$(PYTEST) $(PLAIN) -m "not browser $(DAILY)" $(SEARCH) $(SLOWEST) $(PYTEST_ARGS) tests
 
 .PHONY: guarantee
 guarantee: $(VENV)/.test ## every test of accounting, noise, models, audits, attacks and hardening
@@ -190,7 +191,7 @@ notebooks-full: $(VENV)/.test ## every notebook with all its data
 browser: $(VENV)/.test ## the Explorer in JupyterLab, driven in Chromium (FULL=1: all dashboards, all hosts)
 	@if DPEXPLAIN_CHROMIUM=$$($(BIN)/python $(SUPPORT)/chromium.py --install); then \
 		export DPEXPLAIN_CHROMIUM; \
-		$(PYTEST) $(if $(FULL),$(PARALLEL)) -p no:nbval -m "browser $(DAILY)" $(PYTEST_ARGS) tests/browser; \
+		$(PYTEST) $(if $(FULL),$(PARALLEL)) -p no:nbval -m "browser $(DAILY)" $(SLOWEST) $(PYTEST_ARGS) tests/browser; \
 	else \
 		echo "BROWSER TESTS DID NOT RUN: no Chromium was found and none could be installed."; \
 		test "$$CI" != true; \

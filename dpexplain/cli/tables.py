@@ -31,6 +31,10 @@ class Records(NamedTuple):
     X: Any
     y: Any
 
+    def __repr__(self) -> str:
+        """Show no record: a traceback or a log may contain this text."""
+        return "Records(not shown)"
+
 
 def private_records(asked: argparse.Namespace, schema: Schema) -> Records:
     """Read the records for a private fit from the table named on the command line.

@@ -62,6 +62,10 @@ class _Data(NamedTuple):
     schema: Schema | None = None
     seed: int | None = None
 
+    def __repr__(self) -> str:
+        """Show no record: a traceback or a log may contain this text."""
+        return "_Data(records not shown)"
+
     def of_reference(self) -> tuple[Any, Any]:
         """Return the records of the reference, which may be a sample."""
         if self.reference_rows is None or self.schema is None:

@@ -11,6 +11,8 @@ import dpexplain.models as models
 from canary import Holder, in_object, in_words
 from canary_channels import Listener
 from dpexplain import PrivacyLedger, sweep
+from dpexplain.cli.tables import Records
+from dpexplain.compare.sweep import _Data
 from private_models import PRIVATE, make
 
 pytestmark = pytest.mark.full
@@ -22,6 +24,13 @@ def test_without_its_guard_a_frame_would_hold_records():
     error = failing(lambda: kind.fit.__wrapped__(make(PRIVATE[0], epsilon=-1.0), held.X, held.y))
     with pytest.raises(AssertionError):
         assert_tells_nothing(error)
+
+
+def test_what_carries_records_shows_none():
+    held = Holder(PRIVATE[0])
+    assert in_words(str((held.X, held.y))) != []
+    assert in_words(repr(_Data(held.X, held.y, held.groups, (held.X, held.y)))) == []
+    assert in_words(repr(Records(held.X, held.y))) == []
 
 
 def sabotage(how: str):

@@ -37,6 +37,7 @@ TESTS = (
     "tests/models/test_sklearn_checks.py",
     "tests/plotting",
 )
+OPTIONS = ("--timeout=900", "--timeout-method=thread", "--durations=40")
 LOWER_BOUND = re.compile(r"(?P<name>[\w.-]+)(\[[^]]*\])?>=(?P<version>[\w.]+)")
 STEP_SECONDS = 3_600
 LATEST_PYTHON = (3, 12)  # of numpy 1.26
@@ -70,7 +71,7 @@ def main(*arguments: str) -> int:
         tests = (*TESTS, *arguments)
         # Compiled kernels are of this numba alone: the tree keeps those of the other.
         os.environ["NUMBA_CACHE_DIR"] = str(Path(folder, "kernels"))
-        return _run(python, "-m", "pytest", "--timeout=900", "--timeout-method=thread", *tests)
+        return _run(python, "-m", "pytest", *OPTIONS, *tests)
 
 
 def _run(*command: str) -> int:

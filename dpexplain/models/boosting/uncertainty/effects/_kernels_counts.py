@@ -32,7 +32,7 @@ def add_up_counts(  # type: ignore[no-untyped-def]
     bins, start, truth, each, high, log_rates, above, slope, first_score, visit_feature,
     leaf_of_bin, bin_start, updates, leaf_start, clips, anchor, sums, reach, weights,
 ):  # fmt: skip
-    """Compute the expected leaf sums of a fit to counts, and the reactions of residuals.
+    """Compute the expected leaf sums of a fit to counts, and how residuals react.
 
     The parameters are those of `expected_sums`, with these differences: `bins` has one row per
     feature; rates, scores and residuals are in units of the largest count `high`; `log_rates`,

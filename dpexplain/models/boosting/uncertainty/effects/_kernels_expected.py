@@ -244,7 +244,7 @@ def _add_up_normal(  # type: ignore[no-untyped-def]
     bins, apart, spread, table, changes, each, visit_feature, leaf, bin_start, clips, anchor, sums,
     reach, weights,
 ):  # fmt: skip
-    """Sum the expected residuals of a numeric target, and their reactions, per leaf.
+    """Sum expected residuals of a numeric target, and their reactions, per leaf.
 
     The parameters are those of `_add_up_chances`, with these differences: `apart` is the difference
     between true and current scores, in units of the spread; `table` is that of `_normal_table`; and
