@@ -231,6 +231,38 @@ def test_bounds_on_leaf_values_and_shares_of_splits_are_varied(load, small, monk
     assert rows["value"].between(0, 1).all()
 
 
+def test_alphas_of_splits_and_leaves_are_crossed(load, small, monkeypatch):
+    load("trees_measured")
+    module, data = load("paper_objective_calibration_alphas"), small["objective_calibration"]
+    monkeypatch.setattr(module, "table", data.table)
+
+    rows = pd.DataFrame(module.measure("banknote", 4.0, 2))
+
+    trees = rows[rows["model"] != module.GUESS]
+    assert len(trees) == 2 * len(module.SPLITS) * len(module.LEAVES) * len(module.SIZES)
+    assert set(trees.groupby("model")["leaves"].nunique()) == {2}
+    assert rows["value"].between(0, 1).all()
+
+
+def test_alpha_by_weight_is_that_of_depth_where_each_split_halves_the_weight(load):
+    load("trees_measured")
+    module = load("paper_objective_calibration_alphas")
+    from dpexplain import DPBoostedTreesClassifier
+    from dpexplain.models.boosted_trees.boosted_trees import WEIGHT_STEPS
+    from dpexplain.models.trees.structure import candidates_of, grid_of
+
+    schema = load("bench_data").load_simulated(200).schema
+    candidates = candidates_of(grid_of(schema, 4))
+    one = np.random.default_rng(0).integers(0, 50, (1, candidates.n_bins, 2)) * WEIGHT_STEPS
+    setting = {"schema": schema, "criterion": "m_alpha", "n_public": 200, "max_bins": 4}
+    found = [
+        kind(4.0, **setting)._utilities(np.concatenate([one, one]), candidates, 0.5)
+        for kind in (DPBoostedTreesClassifier, module.ByWeight)
+    ]
+
+    np.testing.assert_array_equal(*found)
+
+
 def test_noise_on_leaves_follows_the_bound_on_their_values_with_the_budget_of_the_paper(small):
     boosted = small["objective_calibration"].boosted
     data = small["objective_calibration"].table()

@@ -7,9 +7,6 @@ from collections.abc import Callable
 import pandas as pd
 
 from claims import (
-    FAILS,
-    HOLDS,
-    IN_PART,
     NOT_TESTABLE,
     Claim,
     NotMeasuredError,
@@ -17,11 +14,12 @@ from claims import (
     of_all,
     untested,
 )
+from dpboost_convergence_claims import CONVERGENCE, SLOW, folds, listed
 from dpboost_rows import row_claims, shares_filtered
 from printed_sizes import size_claims
-from results import standard_error
 from sources import LI as PAPER
 
+_IN_FIGURE_4, _CLASSIFIED = ("abalone", "synthetic_reg"), ("adult", "synthetic_cls")
 FROM_FILES = ("covtype", "susy", "cod_rna", "webdata", "year_prediction")
 """Data sets that the studies read where their files are, see `file_data`."""
 
@@ -63,73 +61,6 @@ def _over_plain(tables: Tables) -> pd.Series:
     return wide["DPBoost"] / wide["NP"]
 
 
-def _ends(tables: Tables, size: int = 50) -> pd.DataFrame:
-    """Return mean and standard error after the first and the last ensemble of a size."""
-    table = tables["dpboost_convergence"]
-    table = table[(table["trees_per_ensemble"] == size) & (table["model"] != "NP")]
-    if not {"SEQ", "PARA"} <= set(table["model"]):
-        raise NotMeasuredError(f"row of SEQ and PARA with {size} trees per ensemble")
-    table = table.assign(error=[standard_error(row) for row in table.to_dict("records")])
-    table = table.sort_values("n_trees")
-    groups = table.groupby(["data", "model"])
-    ends = pd.concat([groups.first(), groups.last()], axis=1, keys=["first", "last"])
-    return ends.loc[:, (["first", "last"], ["n_trees", "mean", "error"])]
-
-
-def _improves(tables: Tables) -> pd.Series:
-    """Return the error after the last ensemble relative to that after the first."""
-    found = _ends(tables).xs("DPBoost", level="model")
-    return found["last", "mean"] / found["first", "mean"]
-
-
-def _falls(tables: Tables, data: str, size: int = 50) -> bool:
-    """Whether DPBoost's error falls by more than two standard errors of the difference."""
-    row = _ends(tables, size).loc[data, "DPBoost"]
-    noise = (row["first", "error"] ** 2 + row["last", "error"] ** 2) ** 0.5
-    return bool(row["first", "mean"] - row["last", "mean"] > 2 * noise)
-
-
-def _ends_words(tables: Tables, size: int = 50) -> str:
-    """State on the data of the figure what the errors are after the first and last ensemble."""
-    rows = _ends(tables, size).loc["adult"]
-    first, last = (rows.loc["DPBoost"][end] for end in ("first", "last"))
-    others = (
-        f"{name} {rows.loc[name, ('last', 'mean')]:.3f} ± {rows.loc[name, ('last', 'error')]:.3f}"
-        for name in ("SEQ", "PARA")
-    )
-    return (
-        f"adult: {first['mean']:.3f} ± {first['error']:.3f} after {first['n_trees']:g} trees, "
-        f"{last['mean']:.3f} ± {last['error']:.3f} after {last['n_trees']:,.0f}; "
-        f"{', '.join(others)}"
-    )
-
-
-def _goes_on(tables: Tables) -> str:
-    """Decide whether the error falls, and by more than noise."""
-    if _falls(tables, "adult"):
-        return HOLDS
-    return IN_PART if _improves(tables)["adult"] < 1 else FAILS
-
-
-def _exploits(tables: Tables, size: int) -> str:
-    last = _ends(tables, size).loc["adult"]["last", "mean"]
-    return of_all([_falls(tables, "adult", size), *(last[["SEQ", "PARA"]] > last["DPBoost"])])
-
-
-def _flat(tables: Tables) -> pd.Series:
-    """Return PARA's error after 1,000 trees relative to that after 100, if it has them."""
-    table = tables["dpboost_convergence"]
-    table = table[(table["trees_per_ensemble"] == 50) & (table["model"] == "PARA")]
-    wide = table.pivot_table("mean", "data", "n_trees")
-    return (wide[1000] / wide[100]).dropna()
-
-
-def _best_in_the_end(tables: Tables, size: int = 50) -> pd.Series:
-    """Return the model with the smallest error after the last tree, by data set."""
-    last = _ends(tables, size)["last", "mean"].unstack("model")
-    return last.idxmin(axis=1)
-
-
 def _gain(without: str, trees: int) -> Callable[[Tables], pd.Series]:
     """Return the error with both techniques relative to that with only one of them."""
 
@@ -146,10 +77,20 @@ def _effect(without: str) -> Callable[[Tables], str]:
     few, many = _gain(without, 50), _gain(without, 200)
     return lambda t: (
         f"error with both over '{without}': median {few(t).median():.3f} with 50 trees, "
-        f"{many(t).median():.3f} with 200; smaller in {int((few(t) < 1).sum())} of "
-        f"{len(few(t))} and {int((many(t) < 1).sum())} of {len(many(t))} pairs of data and "
-        "epsilon"
+        f"{many(t).median():.3f} with 200; {_counted(few(t) < 1, 'smaller')}; "
+        f"{_counted(many(t) < 1, 'smaller')}, on abalone with 200 trees"
     )
+
+
+def _clipped(tables: Tables, data: tuple[str, ...]) -> pd.Series:
+    """Return the error with leaf clipping relative to that without, with 50 trees."""
+    found = _gain("GDF only", 50)(tables)
+    return found[found.index.get_level_values("data").isin(data)]
+
+
+def _by_epsilon(tables: Tables, data: str) -> pd.Series:
+    found = _clipped(tables, (data,)).droplevel("data")
+    return found.set_axis([f"{epsilon:g}" for epsilon in found.index])
 
 
 def _per_tree(tables: Tables) -> pd.DataFrame:
@@ -188,48 +129,16 @@ def _regressions_at_one(tables: Tables) -> pd.Series:
     return (wide["DPBoost"] / wide["PARA"])[["abalone", "synthetic_reg"]]
 
 
-def _listed(values: pd.Series, form: str = "{:.2f}") -> str:
-    return ", ".join(f"{name} {form.format(value)}" for name, value in values.items())
-
-
-_SHOWN = ["adult"]
-"""Data of figure 3 that are here."""
 _SEQ, _PARA = _beats("SEQ"), _beats("PARA")
 _DATA = (
     "adult, abalone and two smaller simulations (50,000 rows, 100 features), four of the ten data "
     "sets"
 )
-_SLOW = "learning rate 0.1, where the paper has 0.01"
-
-
-def _folds(study: str) -> Callable[[Tables], str]:
-    """Return the smallest number of folds used for any data set; the paper uses five."""
-
-    def words(tables: Tables) -> str:
-        least = tables[study].groupby("data")["n"].min()
-        if (least == least.iloc[0]).all():
-            return f"{least.iloc[0]} of 5 folds"
-        return f"of 5 folds {', '.join(f'{name} {n}' for name, n in least.items())}"
-
-    return words
 
 
 def _some(after: str = "") -> Callable[[Tables], str]:
     """Describe how the study of figure 2 differs from the paper."""
-    return lambda t: f"{_DATA}; {_SLOW}; {_folds('dpboost_error')(t)}{after}"
-
-
-def _short(after: str, before: str = "") -> Callable[[Tables], str]:
-    """Describe how the study of many ensembles differs from the paper."""
-    return lambda t: (
-        f"{before}adult, abalone and two smaller simulations (50,000 rows, 100 features), of which "
-        f"only adult is in the figure; {_SLOW}; {_folds('dpboost_convergence')(t)}; 1,000 trees "
-        f"(simulations 100){after}"
-    )
-
-
-def _long(before: str = "") -> Callable[[Tables], str]:
-    return _short("; the paper's caption says 1,000 trees, its text 5,000", before)
+    return lambda t: f"{_DATA}; {SLOW}; {folds('dpboost_error')(t)}{after}"
 
 
 _CLOCK = (
@@ -271,7 +180,7 @@ def _sizes_over_plain(tables: Tables) -> pd.Series:
 def _sized(tables: Tables) -> str:
     """On which data and how many folds there are ensembles of fewer trees."""
     data = ", ".join(sorted(tables["dpboost_sizes"]["data"].unique()))
-    return f"{data}, of the ten data sets; {_SLOW}; {_folds('dpboost_sizes')(tables)}"
+    return f"{data}, of the ten data sets; {SLOW}; {folds('dpboost_sizes')(tables)}"
 
 
 def _two_counted(found: pd.DataFrame) -> str:
@@ -306,8 +215,8 @@ CLAIMS = (
         "At epsilon 1 the test error is 10% lower on average over classifications (points, or a "
         "share of the other error)",
         lambda t: (
-            f"test error of PARA minus that of DPBoost: {_listed(_points_at_one(t), '{:.3f}')}; "
-            f"as a share: {_listed(_share_at_one(t), '{:.1%}')}"
+            f"test error of PARA minus that of DPBoost: {listed(_points_at_one(t), '{:.3f}')}; "
+            f"as a share: {listed(_share_at_one(t), '{:.1%}')}"
         ),
         lambda t: of_all([_points_at_one(t).mean() >= 0.1, _share_at_one(t).mean() >= 0.1]),
         _some(
@@ -318,7 +227,7 @@ CLAIMS = (
         PAPER,
         "section 4.1",
         "At epsilon 1 the RMSE of regressions is significantly lower (here, by a tenth or more)",
-        lambda t: f"RMSE over that of PARA: {_listed(_regressions_at_one(t))}",
+        lambda t: f"RMSE over that of PARA: {listed(_regressions_at_one(t))}",
         lambda t: of_all(_regressions_at_one(t) <= 0.9),
         _some("; the paper has no number; PARA is the nearer of the other two"),
     ),
@@ -327,7 +236,7 @@ CLAIMS = (
         "section 4.1",
         "DPBoost is quite close to the same trees without privacy in many cases (here, at epsilon "
         "10)",
-        lambda t: f"error over that without privacy: {_listed(_over_plain(t), '{:.3f}')}",
+        lambda t: f"error over that without privacy: {listed(_over_plain(t), '{:.3f}')}",
         lambda t: of_all(_over_plain(t) <= 1.25),
         _some(
             "; we count a difference of up to a quarter of the error as close; the paper sets no "
@@ -359,47 +268,7 @@ CLAIMS = (
         "Panels of real-sim, covtype, SUSY, cod-rna, webdata and YearPredictionMSD",
         _ABSENT,
     ),
-    Claim(
-        PAPER,
-        "figure 3",
-        "With epsilon 5 per ensemble, DPBoost goes on improving with more ensembles; on adult",
-        _ends_words,
-        _goes_on,
-        _long("in part if the error falls by less than two standard errors; "),
-    ),
-    Claim(
-        PAPER,
-        "figure 3",
-        "The same on data that the figure does not show",
-        lambda t: (
-            f"error after the last ensemble over the first: {_listed(_improves(t).drop(_SHOWN))}"
-        ),
-        lambda t: of_all(_improves(t).drop(_SHOWN) < 1),
-        _long("our question: the figure has classifications only; "),
-    ),
-    Claim(
-        PAPER,
-        "figure 3",
-        "PARA soon stops improving (here, its error falls by less than a tenth from 100 trees to "
-        "1,000)",
-        lambda t: f"error after 1,000 trees over that of 100: {_listed(_flat(t))}",
-        lambda t: of_all(_flat(t) > 0.9),
-        lambda t: (
-            f"of the data in the figure adult only, and abalone; {_SLOW}; "
-            f"{_folds('dpboost_convergence')(t)}; the paper names about 20 trees for SUSY"
-        ),
-    ),
-    Claim(
-        PAPER,
-        "figure 3",
-        "After the last tree DPBoost has a smaller error than SEQ and PARA (four of five data "
-        "sets)",
-        lambda t: (
-            "smallest error: " + ", ".join(f"{d} {m}" for d, m in _best_in_the_end(t).items())
-        ),
-        lambda t: of_all(_best_in_the_end(t) == "DPBoost"),
-        _long(),
-    ),
+    *CONVERGENCE,
     untested(
         PAPER,
         "figure 3",
@@ -413,9 +282,9 @@ CLAIMS = (
         "less than four times)",
         lambda t: (
             "seconds per tree over that without: "
-            + _listed(_per_tree(t)["DPBoost"] / _per_tree(t)["NP"])
+            + listed(_per_tree(t)["DPBoost"] / _per_tree(t)["NP"])
             + "; printed: "
-            + _listed(_printed_time(t)["DPBoost"] / _printed_time(t)["NP"])
+            + listed(_printed_time(t)["DPBoost"] / _printed_time(t)["NP"])
         ),
         lambda t: of_all(_per_tree(t)["DPBoost"] / _per_tree(t)["NP"] < 4),
         f"{_CLOCK}; here it is faster than one without privacy, partly as the trees of an ensemble "
@@ -425,7 +294,7 @@ CLAIMS = (
         PAPER,
         "section 4.2",
         "A tree of DPBoost takes no more than 3 seconds",
-        lambda t: f"seconds per tree: {_listed(_per_tree(t)['DPBoost'], '{:.4f}')}",
+        lambda t: f"seconds per tree: {listed(_per_tree(t)['DPBoost'], '{:.4f}')}",
         lambda t: of_all(_per_tree(t)["DPBoost"] <= 3),
         f"{_CLOCK}; four of the ten data sets",
     ),
@@ -433,11 +302,40 @@ CLAIMS = (
         PAPER,
         "figure 4",
         "Geometric leaf clipping always improves DPBoost (abalone, YearPrediction, synthetic_reg)",
-        _effect("GDF only"),
-        lambda t: of_all([*(_gain("GDF only", 50)(t) < 1), *(_gain("GDF only", 200)(t) < 1)]),
         lambda t: (
-            f"also on adult and simulated classes, not on YearPrediction; smaller simulations; "
-            f"{_SLOW}; {_folds('dpboost_effects')(t)}"
+            f"{_counted(_clipped(t, _IN_FIGURE_4) < 1, 'smaller error with it')}; "
+            f"{_counted(_gain('GDF only', 200)(t) < 1, 'with 200 trees, smaller')}"
+        ),
+        lambda t: of_all([*(_clipped(t, _IN_FIGURE_4) < 1), *(_gain("GDF only", 200)(t) < 1)]),
+        lambda t: (
+            f"abalone and a smaller simulation, not YearPrediction; 50 trees, 200 on abalone; "
+            f"epsilon 1, 4 and 10; {SLOW}; {folds('dpboost_effects')(t)}"
+        ),
+    ),
+    Claim(
+        PAPER,
+        "figure 4",
+        "The same on classifications, which the figure does not show",
+        lambda t: _counted(_clipped(t, _CLASSIFIED) < 1, "smaller error with it"),
+        lambda t: of_all(_clipped(t, _CLASSIFIED) < 1),
+        lambda t: (
+            f"our question: the paper has regressions only; adult and simulated classes; {SLOW}; "
+            f"{folds('dpboost_effects')(t)}"
+        ),
+    ),
+    Claim(
+        PAPER,
+        "figure 4",
+        "The improvement is quite significant on synthetic_reg and YearPrediction (here, a tenth "
+        "of the error or more)",
+        lambda t: (
+            "error with both over 'GDF only' on synthetic_reg, by epsilon: "
+            f"{listed(_by_epsilon(t, 'synthetic_reg'))}"
+        ),
+        lambda t: of_all(_clipped(t, ("synthetic_reg",)) <= 0.9),
+        lambda t: (
+            f"synthetic_reg only, a smaller simulation; {SLOW}; {folds('dpboost_effects')(t)}; "
+            "the paper has no number"
         ),
     ),
     Claim(
@@ -452,7 +350,7 @@ CLAIMS = (
         lambda t: (
             "the paper does not say at which epsilon it counted; its own table has 8.06% for "
             "YearPredictionMSD; the simulation has 50,000 rows instead of 1,000,000; "
-            f"{_folds('dpboost_effects')(t)}"
+            f"{folds('dpboost_effects')(t)}"
         ),
     ),
     Claim(
@@ -464,7 +362,7 @@ CLAIMS = (
         lambda t: (
             "against clipping gradients at the same bound, which is equally private; little means "
             "1% of the error in the median, the paper argues from the number of "
-            f"records; {_folds('dpboost_effects')(t)}"
+            f"records; {folds('dpboost_effects')(t)}"
         ),
     ),
     *(
@@ -483,26 +381,11 @@ CLAIMS = (
         "appendix C",
         "With 20 and 40 trees, too, DPBoost is close to the same trees without privacy (here, at "
         "epsilon 10)",
-        lambda t: f"error over that without privacy: {_listed(_sizes_over_plain(t), '{:.3f}')}",
+        lambda t: f"error over that without privacy: {listed(_sizes_over_plain(t), '{:.3f}')}",
         lambda t: of_all(_sizes_over_plain(t) <= 1.25),
         lambda t: (
             f"{_sized(t)}; we count a difference of up to a quarter of the error as close; the "
             "paper sets no number"
         ),
-    ),
-    *(
-        Claim(
-            PAPER,
-            f"figure {figure}",
-            f"DPBoost exploits boosting well with {size} trees per ensemble (here, on adult its "
-            "error falls by more than two standard errors, and ends below those of SEQ and PARA)",
-            lambda t, size=size: (
-                f"{_ends_words(t, size)}; smallest error after the last tree: "
-                + ", ".join(f"{d} {m}" for d, m in _best_in_the_end(t, size).items())
-            ),
-            lambda t, size=size: _exploits(t, size),
-            _short("; the paper's text and caption say 1,000"),
-        )
-        for figure, size in ((7, 20), (8, 40))
     ),
 )

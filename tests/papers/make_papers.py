@@ -40,6 +40,7 @@ MODULES = (
     "dpboost",
     "objective_calibration",
     "objective_calibration_settings",
+    "objective_calibration_alphas",
     "locally_linear",
     "locally_linear_attributions",
     "locally_linear_maps",

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from locally_linear_filters import NEIGHBORS, WEIGHTINGS
+from locally_linear_filters import ALMOST_ALL, NEIGHBORS, WEIGHTINGS
 from paper_locally_linear import N_FITS, fitted_images, setting_of, without
 from sources import HARDER as PAPER
 from study import Cell, Row, Study
 
 N_EXPLAINED = 200
-ALMOST_ALL = 0.9
+MOST = 0.9
 Values = NDArray[np.float64]
 
 
@@ -47,9 +47,7 @@ def measure(**cell: Any) -> list[Row]:
     weighted = np.einsum("nm,nmd->nd", weightings, bank.filters[classes])
     values = {
         "weight of the top filter": weightings.max(axis=1).mean(),
-        "share of images with almost all weight on one filter": np.mean(
-            weightings.max(axis=1) > ALMOST_ALL
-        ),
+        ALMOST_ALL: np.mean(weightings.max(axis=1) > MOST),
         "cosine of top to weighted filter": _cosines(top, weighted).mean(),
         NEIGHBORS: smoothness(top, pictures.side),
     }
@@ -80,7 +78,7 @@ STUDIES = (
         "20, at epsilon 2, without projection at 2 and 5.2 (where the paper has 60 epochs of "
         f"larger batches) and without privacy; {N_FITS} fits in a run, the column n says how many "
         f"are in the table. The first {N_EXPLAINED} test images, filters of the predicted class. "
-        f"Almost all weight is more than {ALMOST_ALL}. The paper judges pictures: the correlation "
+        f"Almost all weight is more than {MOST}. The paper judges pictures: the correlation "
         "of neighboring pixels stands for how readable a filter is.",
         cells=cells,
         measure=measure,

@@ -201,6 +201,23 @@ def _leaf_bounds(table: pd.DataFrame) -> Figure:
     return figure
 
 
+def _alphas(table: pd.DataFrame) -> Figure:
+    rows = table[table["leaves"].notna()]
+    best = rows.groupby(["leaves", "epsilon", "data", "model"], sort=False)["mean"].min()
+    means = best.groupby(["leaves", "epsilon", "model"], sort=False).mean().reset_index()
+    guess = table[table["leaves"].isna()].groupby("epsilon")["mean"].mean()
+    figure, axes = panels(2)
+    for ax, (leaves, part) in zip(axes, means.groupby("leaves"), strict=True):
+        lines(ax, part, tuple(part["model"].unique()))
+        ax.plot(guess.index, guess, ":", color="gray", lw=1, label="larger class")
+        ax.set_xscale("log", base=10)
+        ax.set_xticks(guess.index, [f"{e:g}" for e in guess.index])
+        ax.minorticks_off()
+        ax.set(title=f"alpha of leaves {leaves:g}", xlabel="ε", ylabel="mean best error")
+    axes[0].legend(fontsize=6)
+    return figure
+
+
 def _projections(*tables: pd.DataFrame) -> Figure:
     figure, axes = panels(len(tables))
     kinds = {"per_filter": "random projection", "none": "no projection", "frequency": "our recipe"}
@@ -340,6 +357,13 @@ PICTURES = {
             "paper does not print them",
             ("objective_calibration_settings",),
             _leaf_bounds,
+        ),
+        Picture(
+            "objective_calibration_alphas",
+            "Errors by alpha of splits and alpha of weights and leaves, best over sizes; the paper "
+            "does not print them",
+            ("objective_calibration_alphas",),
+            _alphas,
         ),
     ),
     "locally_linear_maps": (
