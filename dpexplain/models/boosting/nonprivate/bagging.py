@@ -72,12 +72,14 @@ def fit_bag(
         held-out loss, not centered.
     """
     train = [i[~held_out] for i in index]
-    rest, rest_target = [i[held_out] for i in index], target[held_out]
+    rest, rest_target = [i[held_out].astype(np.intp) for i in index], target[held_out]
 
     def held_out_loss(tables: Tables) -> float:
         if not len(rest_target):
             return np.inf
-        scores = np.sum([t[i] for t, i in zip(tables, rest, strict=True)], axis=0)
+        scores = tables[0][rest[0]]
+        for table, places in zip(tables[1:], rest[1:], strict=True):
+            scores += table.take(places, axis=0)
         return objective.loss.mean(scores, rest_target)
 
     # The tree of a visit is grown from the sums, so a visit specifies only its feature.

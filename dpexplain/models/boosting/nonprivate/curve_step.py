@@ -52,7 +52,7 @@ class CurveStep:
         n_values = len(gradient) - self._n_special[visit.feature]
         values = newton(gradient, curvature, self._min_curvature)
         if n_values:
-            order = np.arange(n_values)
+            order: slice | NDArray[np.intp] = slice(n_values)
             if not self._ordered[visit.feature]:
                 order = _by_value(values[:n_values], curvature[:n_values])
             values[order] = self._grow(gradient[order], curvature[order])

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpexplain._utils.compiling import njit
-from dpexplain.models.boosting.nonprivate.curve_step import newton
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -62,6 +61,33 @@ def random_bounds(curvature, draws, min_curvature):  # type: ignore[no-untyped-d
     return bounds[: n_leaves + 1]
 
 
+@njit(cache=True, nogil=True, error_model="numpy")
+def _fill_leaves(gradient, curvature, draws, min_curvature, values):  # type: ignore[no-untyped-def]
+    """Draw a tree with `random_bounds`, and fill in each leaf's Newton value.
+
+    The arrays have one column per class.
+    """
+    n_classes = gradient.shape[1]
+    total = np.zeros(gradient.shape[0])
+    for b in range(gradient.shape[0]):
+        for c in range(n_classes):
+            total[b] += curvature[b, c]
+    bounds = random_bounds(total, draws, min_curvature)
+    least = max(min_curvature / n_classes, 1e-12)
+    for leaf in range(bounds.shape[0] - 1):
+        first, last, mass = bounds[leaf], bounds[leaf + 1], 0.0
+        for b in range(first, last):
+            mass += total[b]
+        for c in range(n_classes):
+            residual, own = 0.0, 0.0
+            for b in range(first, last):
+                residual += gradient[b, c]
+                own += curvature[b, c]
+            value = residual / max(own, least) if mass >= min_curvature else 0.0
+            for b in range(first, last):
+                values[b, c] = value
+
+
 def random_values(
     gradient: NDArray[np.float64],
     curvature: NDArray[np.float64],
@@ -87,7 +113,10 @@ def random_values(
     -------
     ndarray of the shape of `gradient`
     """
-    total = curvature if curvature.ndim == 1 else curvature.sum(axis=1)
-    bounds = random_bounds(total, rng.random(max_leaves - 1), min_curvature)
-    residuals, mass = (np.add.reduceat(each, bounds[:-1]) for each in (gradient, curvature))
-    return np.repeat(newton(residuals, mass, min_curvature), np.diff(bounds), axis=0)
+    values = np.empty(gradient.shape)
+    n_bins = len(gradient)
+    _fill_leaves(
+        gradient.reshape(n_bins, -1), curvature.reshape(n_bins, -1), rng.random(max_leaves - 1),
+        min_curvature, values.reshape(n_bins, -1),
+    )  # fmt: skip
+    return values
