@@ -183,6 +183,15 @@ def test_unordered_terms_and_two_bins_have_no_jumps():
 # Curved dependence.
 
 
+@pytest.mark.parametrize("ordered", [True, False])
+def test_a_bin_that_holds_everyone_has_no_uncertain_effect(ordered):
+    counts = BinCounts(np.array([-20.0, 1e4, 9.0, -4.0]), np.full(4, 600.0), 2, ordered)
+    basis = basis_of_term(FeatureBins("x", Numeric(0, 1), edges=np.arange(3.0)), counts, 1)
+    assert basis.shares.tolist() == [0.0, 1.0, 0.0, 0.0]
+    assert not basis.functions.any()
+    assert basis.left_out.tolist() == [1.0, 0.0, 1.0, 1.0]
+
+
 def test_curved_dependence_leaves_each_feature_as_it_is():
     shares = [np.full(16, 1 / 16)] * 3
     population = Population([np.arange(16)] * 3, shares, 2048)

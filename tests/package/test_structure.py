@@ -25,6 +25,7 @@ IDEAS = {
     "NoisyModel": "noise and effects of all curves together, without what they look like",
     "NoisyFilters": "noise of all filters together, as NoisyModel for curves",
     "InterpretData": "names of InterpretML that make sense for one score; InterpretManner has all",
+    "ScoresNumbers": "scores of numbers read by a schema, as ScoresClasses for labels",
     "FromInterpret": "declarations in the manner of InterpretML, which are no part of a schema",
 }
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from dpexplain._utils.blas import one_blas_thread
@@ -50,7 +49,7 @@ from dpexplain.models.additive.term_noise import (
 from dpexplain.models.inputs import rows_in_chunks
 from dpexplain.models.interpret_names import missing_attribute
 from dpexplain.models.pickles import VersionedEstimator
-from dpexplain.models.scoring import ScoresClasses
+from dpexplain.models.scoring import ScoresClasses, ScoresNumbers
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 from dpexplain.tables.encoding import encode_features
 
@@ -505,7 +504,7 @@ class AdditiveClassifier(ScoresClasses, AdditiveModel):
         return _input_tags(super().__sklearn_tags__())
 
 
-class AdditiveRegressor(RegressorMixin, AdditiveModel):
+class AdditiveRegressor(ScoresNumbers, AdditiveModel):
     """Base class for additive regressors."""
 
     def predict(self, X: Any) -> NDArray[np.float64]:

@@ -89,7 +89,7 @@ def basis_of_term(bins: FeatureBins, counts: BinCounts, n_terms: int) -> Basis:
     covariance = centering @ covariance @ centering.T
     variance = float(weights @ np.diag(covariance))
     if not variance > _LEAST_VARIANCE:
-        return Basis(np.zeros((n_bins, 1)), np.ones(n_bins), share)
+        return Basis(np.zeros((n_bins, 1)), np.where(seen, 0.0, 1.0), share)
     covariance /= variance
     root = np.sqrt(weights)
     values, vectors = np.linalg.eigh(root[:, None] * covariance * root)
