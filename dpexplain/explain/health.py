@@ -54,7 +54,8 @@ class Finding:
     ----------
     kind : str
         Kind of finding. Alarms are "missing", "other", "first bin", "last bin", "class", "records"
-        and "target"; notes are "noise", "bins", "unchecked" and "no check".
+        and "target"; notes are "noise", "bins", "range", "unchecked" and "no
+        check".
     feature : str
         Feature that the finding concerns; empty if it concerns the table as a whole.
     words : str

@@ -20,6 +20,7 @@ from scipy.special import ndtr, ndtri
 
 from dpexplain.binning import FeatureBins, NoisyCount
 from dpexplain.explain.health import Finding
+from dpexplain.schema import Range
 
 FALSE_ALARMS = 0.01
 """Bound on the probability of any alarm if the data respect all limits."""
@@ -440,6 +441,15 @@ def note_of_terms(n_above: int, n_terms: int, epsilon: float) -> Finding:
             "they do not rise above the noise, or have no effect"
         )
     return Finding("noise", "", words)
+
+
+def note_of_range(target: Range) -> Finding:
+    """Return the note on a target range that may be far too wide."""
+    words = (
+        f"the range of the target ({target.low:,.10g} to {target.high:,.10g}) may be far too wide, "
+        "and noise grows with it; declare a narrower one if it is known without the data"
+    )
+    return Finding("range", "", words)
 
 
 def note_of_bins(bins_of_features: Iterable[FeatureBins]) -> Finding:

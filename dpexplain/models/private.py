@@ -209,8 +209,9 @@ class PrivateEstimator(PrivateHooks):
             bin (98% if that bin contains zero; features with fewer than 10 values are not tested),
             a class has less than 2% of the records, more than 20% of the `n_public` rows have no
             usable target, or the number of records cannot be distinguished from 0. The notes say
-            how many terms rise above the noise, how many bins were resolved, and what is not
-            checked because the model releases no counts for it.
+            how many terms rise above the noise, how many bins were resolved, whether the range of
+            the target may be far too wide, and what is not checked because the model releases no
+            counts for it.
 
         Raises
         ------

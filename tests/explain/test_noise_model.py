@@ -152,6 +152,8 @@ def test_a_model_says_which_terms_stand_out_and_how_much_of_it_is_noise():
     assert 0 < explanation.noise_share < 0.2
     assert explanation.noise_words.startswith("All terms rise above the noise")
     small = {"contribution": [0.01, -0.01, 0.01, 0.0]}
+    one = noisy_classifier(terms=(age(), job(**small)))
+    assert one.noise_words.startswith("1 of 2 terms rises above the noise")
     nothing = noisy_classifier(terms=(age(**small), job(**small)))
     assert nothing.terms_above_noise == ()
     assert nothing.noise_share == 1.0

@@ -166,6 +166,27 @@ def test_notes_count_terms_and_bins():
     assert "bins resolved in 2 numeric features" in notes["bins"].words
 
 
+@pytest.mark.parametrize(
+    ("high", "settings", "noted"),
+    [
+        (10.0, {}, False),
+        (1e9, {}, True),
+        (1e9, {"clip": 0.01}, False),
+        (1e6, {"objective": "poisson"}, False),
+    ],
+)
+def test_a_note_tells_of_a_target_range_far_wider_than_the_values(high, settings, noted):
+    schema = Schema(SCHEMA.features, target=Range(0, high, name="costs"))
+    X, _ = records()
+    y = np.random.default_rng(0).uniform(0, 10, len(X))
+    model = DPExplainableBoostingRegressor(1.0, schema=schema, reproducible_seed=0, **settings)
+    health = model.fit(X, y).health()
+    found = [finding for finding in health if finding.kind == "range"]
+    assert bool(found) == noted
+    assert not any(finding.is_alarm for finding in found)
+    assert all("(0 to 1,000,000,000) may be far too wide" in finding.words for finding in found)
+
+
 def test_health_is_shown_as_text_table_and_escaped_html():
     health = Health(
         (Finding("missing", "<b>", "about 70% of <b> is missing", 0.999), Finding("bins", "", "x"))

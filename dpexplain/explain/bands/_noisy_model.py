@@ -410,7 +410,8 @@ def words_of_noise(
     if not names:
         return f"{'No curve' if has_pairs else 'Nothing'} rises above the noise: {amount}."
     which = "All" if len(names) == n_terms else f"{len(names)} of {n_terms}"
-    return f"{which} {_nouns(has_pairs)} rise above the noise; {amount}."
+    rise = "rises" if len(names) == 1 < n_terms else "rise"
+    return f"{which} {_nouns(has_pairs)} {rise} above the noise; {amount}."
 
 
 def _nouns(has_pairs: bool) -> str:

@@ -26,7 +26,7 @@ from dpexplain.binning.bins import index_dtype
 from dpexplain.explain.health import Finding
 from dpexplain.mechanisms import Mechanism, NoiseBackend, Phase, Releases
 from dpexplain.models.additive.term_noise import NoiseDraws, with_reactions
-from dpexplain.models.alarms import note_of_bins, note_of_terms
+from dpexplain.models.alarms import note_of_bins, note_of_range, note_of_terms
 from dpexplain.models.boosting.budget import Budget
 from dpexplain.models.boosting.calibration.line import line_phase
 from dpexplain.models.boosting.fit import (
@@ -54,6 +54,7 @@ from dpexplain.models.boosting.pair_terms.plan import (
 from dpexplain.models.boosting.pairs import pair_phase
 from dpexplain.models.boosting.recipe import (
     CLASSIFIER_CLIPS,
+    CLIP_RANGE,
     EPOCHS,
     Preset,
     Recipe,
@@ -434,7 +435,10 @@ class _PrivateBoosting(PrivateEstimator):
         if self._fit.pair_tables:  # never with several classes
             n_above += len(explanation.pairs_above_noise or ())
         terms = note_of_terms(n_above, n_terms, self.epsilon)
-        return terms, note_of_bins(self._fit.binned.bins)
+        adapts = self._fit.schedule.clip_quantile is not None
+        wide = adapts and self._fit.clips[-1] <= CLIP_RANGE[0]
+        ranges = [note_of_range(model.schema_.target)] if wide else []
+        return (*ranges, terms, note_of_bins(self._fit.binned.bins))
 
     def _found_alarms(self) -> tuple[Finding, ...]:
         model: Any = self

@@ -161,7 +161,9 @@ worthwhile if noise dominates.
 _FIRST_CLIP = 0.2
 """Initial clip of a regression, in units of half the target range."""
 
-_CLIP_RANGE = (0.02, 1.0)
+CLIP_RANGE = (0.02, 1.0)
+"""Range of an adaptive clip, in units of half the target range."""
+
 _CLIP_RATE = 0.5
 _QUANTILES = (0.55, 0.95)
 
@@ -216,7 +218,7 @@ class Schedule:
            Adaptive Clipping", NeurIPS 2021, arXiv:1905.03871.
         """
         moved = clip * np.exp(-_CLIP_RATE * np.clip(share_inside, -1.0, 1.0))
-        return float(np.clip(moved, *_CLIP_RANGE))
+        return float(np.clip(moved, *CLIP_RANGE))
 
 
 def recipe(preset: Preset, **given: float | int | None) -> Recipe:
