@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import datetime
 import itertools
 import math
 
@@ -13,11 +14,13 @@ from scipy import stats
 
 import view_examples
 from dpexplain.explain import GlobalExplanation, NoiseModel, ShapeFunction, claim, claim_strip
+from dpexplain.explain.claims.claimed_bins import bin_place, range_bins
 from dpexplain.explain.claims.contrasts import LEVELS, pair_levels, range_levels, share_of
 from dpexplain.explain.claims.score_errors import STEPS, part_correlations
 from dpexplain.explain.noise_model import half_width
 from dpexplain.models import DPExplainableBoostingClassifier
 from dpexplain.schema import Categorical, Classes, Numeric, Schema
+from dpexplain.tables.cells import DATE_UNIT
 from example_explanations import age, classifier, job, private_guarantee
 
 
@@ -271,6 +274,40 @@ def test_bins_that_make_no_claim_are_refused(bins, error, message):
     explanation = view_examples.comparison(joint=True).explanations[8.0][0]
     with pytest.raises(error, match=message):
         claim(explanation, "occupation", *bins)
+
+
+def test_bins_are_found_by_a_value_in_them():
+    explanation = view_examples.comparison(joint=True).explanations[8.0][0]
+    edges = explanation["age"].bin_edges
+    for place in (1, 3):
+        inside = f"{(edges[place] + edges[place + 1]) / 2:g}"
+        assert claim(explanation, "age", inside, 0) == claim(explanation, "age", place, 0)
+    ends = f"{edges[1]:g}", f"{edges[4] - 0.5:g}"
+    assert claim(explanation, "age", ends) == claim(explanation, "age", (1, 3))
+    for outside in (f"{edges[-1] + 1:g}", "nan", float(edges[1]) + 0.25):
+        with pytest.raises(KeyError, match="no bin"):
+            claim(explanation, "age", outside, 0)
+    with pytest.raises(KeyError, match="for a value, pass text, such as '999'"):
+        claim(explanation, "age", 999)
+
+
+def test_bins_of_days_are_found_by_a_date():
+    shape = ShapeFunction(
+        "admitted",
+        "numeric",
+        [0.1, 0.2, -0.3],
+        [5, 6, 7],
+        guarantee=private_guarantee(),
+        bin_edges=[17897, 18262, 18628],
+        unit=DATE_UNIT,
+        special=("missing",),
+    )
+    for day in ("2019-06-30", datetime.date(2019, 6, 30), pd.Timestamp("2019-06-30 12:00")):
+        assert bin_place(shape, day) == 0
+    assert range_bins(shape, ("2020-02-29", "2019-01-01")) == (0, 1)
+    assert bin_place(shape, "missing") == 2
+    with pytest.raises(KeyError, match="no bin '2030-01-01'"):
+        bin_place(shape, "2030-01-01")
 
 
 def test_a_model_without_errors_makes_no_claim():

@@ -15,6 +15,7 @@ from dpexplain.explain.additive.pair_curve import PairCurve
 from dpexplain.explain.additive.shape_function import ShapeFunction
 from dpexplain.explain.claims.claim import Basis
 from dpexplain.explain.noise_model import NoiseModel
+from dpexplain.tables.cells import number_in
 
 ALIKE = "Claims need a private model with a noise band, as released."
 
@@ -87,13 +88,14 @@ def claimed_values(explanation: GlobalExplanation, term: ShapeFunction) -> Claim
 
 
 def bin_place(term: ShapeFunction, given: Any) -> int:
-    """Return the index of a bin, given its label or index.
+    """Return the index of a bin, given its label, its index or a value in it.
 
     Parameters
     ----------
     term : ShapeFunction
-    given : str or int
-        Label or index.
+    given : str, int or date
+        Label or index; or, if no bin has this label, a number as text or a date that lies in the
+        bin. A number that is not text is an index.
 
     Returns
     -------
@@ -108,10 +110,17 @@ def bin_place(term: ShapeFunction, given: Any) -> int:
     if isinstance(given, int | np.integer) and not isinstance(given, bool):
         if 0 <= given < len(labels):
             return int(given)
-        raise KeyError(f"no bin {given} of {shorten(term.name)!r}; it has 0 to {len(labels) - 1}.")
+        by_value = f"; for a value, pass text, such as '{given}'" * (term.bin_edges is not None)
+        raise KeyError(
+            f"no bin {given} of {shorten(term.name)!r}; it has 0 to {len(labels) - 1}{by_value}."
+        )
     name = str(given)
     if name in labels:
         return labels.index(name)
+    if term.bin_edges is not None and not isinstance(given, float):
+        value = number_in(term.unit)(given)
+        if term.bin_edges[0] <= value <= term.bin_edges[-1]:
+            return int(term.bin_index([value])[0])
     meant = closest_name(name, labels)
     hint = "" if meant is None else f" Did you mean {shorten(meant)!r}?"
     raise KeyError(
@@ -125,8 +134,8 @@ def range_bins(term: ShapeFunction, ends: tuple[Any, ...]) -> tuple[int, int]:
     Parameters
     ----------
     term : ShapeFunction
-    ends : tuple of two str or int
-        Labels or indices of both ends, in either order.
+    ends : tuple of two str, int or date
+        Both ends, as in `bin_place`, in either order.
 
     Returns
     -------

@@ -51,13 +51,15 @@ def claim(
         all classes; it states that the predicted class is the most likely one.
     term : str or None, default=None
         Name of the term or pair; None for a claim about the prediction for `record`.
-    first : str, int, tuple or None, default=None
-        Label or index of a bin; a tuple of the first and last bins of a range, which is compared
-        with all other bins; or None for a claim about the rank of the term. For a pair, label or
-        index of a cell, or a tuple of the cells at two opposite corners of a region.
-    second : str, int or None, default=None
-        Label or index of the bin to compare with `first`; None for a claim about the sign of the
-        first bin. For a pair, a cell or a region.
+    first : str, int, date, tuple or None, default=None
+        Label or index of a bin, or a value in it: a date, or a number as text (``"80"`` is the
+        bin that contains 80, and 80 the bin with index 80); a tuple of the first and last bins of a
+        range, which is compared with all other bins; or None for a claim about the rank of the
+        term. For a pair, label or index of a cell, or a tuple of the cells at two opposite corners
+        of a region.
+    second : str, int, date or None, default=None
+        Label, index or value of the bin to compare with `first`; None for a claim about the sign of
+        the first bin. For a pair, a cell or a region.
     extreme : {"highest", "lowest"} or None, default=None
         If given, the claim is that the highest (lowest) value bin lies in `first`, which is then a
         bin, a range, or None for the bin with the highest (lowest) value.
