@@ -114,7 +114,7 @@ def test_a_target_with_a_rare_class_or_without_a_value_is_asked_about() -> None:
     y = pd.Series(["9", None, *["no", "yes"] * 119], name="died", dtype=object)
     found = draft(["age"], y)
     assert found.schema.target == Classes(["9", "no", "yes"], name="died")
-    assert "'9' is a class, or stands for missing values?" in asked(found.decisions, "the target")
+    assert "'9' is a class, or stands for missing values?" in asked(found.decisions, "the target: ")
     assert "1 row has none and is dropped" in asked(found.decisions, "the target")
 
 

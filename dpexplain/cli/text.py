@@ -73,10 +73,13 @@ def account_line(ledger: PrivacyLedger) -> str:
     cap = ledger.cap_epsilon
     limit = "" if math.isinf(cap) else f" of at most {short_number(cap)}"
     spent = f"ε = {upper_number(ledger.private_epsilon())}{limit} (δ = {ledger.delta:g})"
+    unbounded = [
+        f"; no bound for {total.unit}" for total in ledger.summary().units if total.unbounded
+    ]
     return (
         f"ledger {ledger.path}: all fits so far on {ledger.dataset!r} compose to {spent} "
         f"for {ledger.unit.kind_words}, if the fits were fixed in advance, and "
-        f"ε = {upper_number(ledger.adaptive_epsilon)} otherwise"
+        f"ε = {upper_number(ledger.adaptive_epsilon)} otherwise{''.join(unbounded)}"
     )
 
 

@@ -122,7 +122,7 @@ class Drafted:
 
     def decide(self, name: str, question: str) -> None:
         """Add a decision that a person has to make about a column."""
-        self.decisions.append(f"{name!r}: {question}")
+        self.decisions.append(f"{name if name == _TARGET else repr(name)}: {question}")
 
 
 def drafted(

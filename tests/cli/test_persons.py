@@ -60,6 +60,19 @@ def test_persons_named_in_the_options_are_in_schema_ledger_file_and_certificate(
     assert main([*verify, "schema.toml"]) == 1
 
 
+def test_a_fit_of_single_rows_leaves_persons_without_a_total(capsys):
+    other = [*FIT, "--ledger", "other.ledger.json"]
+    for arguments in ([*FIT, *PERSONS], other):
+        assert main(arguments) == 0
+        assert "no bound" not in capsys.readouterr().out
+    assert main([*other, *PERSONS]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "for one record, if the fits were fixed in advance" in said
+    assert "otherwise; no bound for one person (patient)" in said
+    assert main([*other, *PERSONS, "--epsilon", "9"]) == 3
+    assert "at delta=1e-06 for one record, but" in " ".join(capsys.readouterr().err.split())
+
+
 def test_a_schema_that_names_the_same_column_is_used_as_it_is():
     replace(SCHEMA, person="patient").to_toml("schema.toml")
     assert main([*FIT, *PERSONS]) == 0

@@ -44,12 +44,14 @@ def refusal(state: LedgerState, entries: Sequence[LedgerEntry], what: str) -> st
     needed = _decimal(state.taken(entries), up=True)
     left = _decimal(state.remaining_epsilon, up=False)
     # The cap minus the total is less than what is left, unless nothing or everything is spent.
-    spent = state.epsilon_for(state.cap_unit(entries), state.delta)
+    unit = state.cap_unit(entries)
+    spent = state.epsilon_for(unit, state.delta)
     difference = state.cap_epsilon - spent
     more = state.remaining_epsilon - difference > 0.005 * state.cap_epsilon
     why = " (budgets compose, so more is left than the cap minus the total)" if more else ""
+    whom = f" for {unit.words}" * any(entry.unit != unit for entry in entries)
     return (
-        f"this {what} needs epsilon={needed} at delta={state.delta:g}, but {left} of "
+        f"this {what} needs epsilon={needed} at delta={state.delta:g}{whom}, but {left} of "
         f"{_decimal(state.cap_epsilon, up=False)} is left in the ledger{why}; lower epsilon."
     )
 
