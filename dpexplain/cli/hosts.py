@@ -1,4 +1,4 @@
-"""``dpexplain app``, and the notebooks and programs that show results."""
+"""``dpexplain app`` and ``open``: the notebooks and programs that show results."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import importlib.util
 import json
 import subprocess
 import sys
+import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ _PORTS = {"voila": "--port={}", "lab": "--ServerApp.port={}"}
 
 
 def add_commands(commands: Any) -> None:
-    """Add the ``app`` command."""
+    """Add the ``app`` and ``open`` commands."""
     app = add_command(
         commands,
         "app",
@@ -48,6 +49,21 @@ def add_commands(commands: Any) -> None:
     )
     app.set_defaults(run=run_app)
 
+    opener = add_command(
+        commands,
+        "open",
+        summary="Open a page in the browser, or a notebook or saved comparison in JupyterLab.",
+        examples="dpexplain open report.html\ndpexplain open sweep.json",
+    )
+    opener.add_argument("file", type=Path, help=".html, .ipynb or .json file")
+    opener.add_argument(
+        "--print",
+        action="store_true",
+        dest="only_print",
+        help="print what would be opened; a saved file still gets the notebook that shows it",
+    )
+    opener.set_defaults(run=run_open)
+
 
 def run_app(asked: argparse.Namespace) -> int:
     """Write a notebook that contains the form to the current folder, and open it."""
@@ -67,6 +83,38 @@ def run_app(asked: argparse.Namespace) -> int:
     # The address holds a secret, so that other users of the computer cannot open the form.
     start = ["voila", "--token"] if host == "voila" else ["jupyter", "lab"]
     return run_program([*start, str(NOTEBOOK), *options], only_print=asked.only_print)
+
+
+def run_open(asked: argparse.Namespace) -> int:
+    """Open a page in the browser, or a notebook or saved result in JupyterLab."""
+    path: Path = asked.file
+    if not path.is_file():
+        raise CommandError(f"{path}: no such file.")
+    suffix = path.suffix.lower()
+    if suffix in (".html", ".htm"):
+        address = path.resolve().as_uri()
+        if asked.only_print:
+            print(address)
+        elif not webbrowser.open(address):
+            raise CommandError(f"no browser was found; open {address} in one.")
+        return 0
+    if suffix not in (".ipynb", ".json"):
+        raise CommandError(f"{path}: expected a name that ends in .html, .ipynb or .json.")
+    notebook = path if suffix == ".ipynb" else _notebook_for(path)
+    return run_program(["jupyter", "lab", str(notebook)], only_print=asked.only_print)
+
+
+def _notebook_for(path: Path) -> Path:
+    """Return the notebook that shows a saved file; write it if it does not exist."""
+    dpexplain.io.load(path)  # an error is clearer here than in the notebook
+    notebook = path.with_suffix(".ipynb")
+    if not notebook.exists():
+        cells = [
+            "import dpexplain\nfrom dpexplain_widgets import Explorer",
+            f"shown = dpexplain.io.load({path.name!r})\nExplorer(shown)",
+        ]
+        dpexplain.io.write_file(notebook, notebook_text(cells))
+    return notebook
 
 
 def run_program(arguments: Sequence[str], *, only_print: bool) -> int:

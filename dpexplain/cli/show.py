@@ -1,4 +1,4 @@
-"""``dpexplain explain``, ``ledger`` and ``open``: show saved results."""
+"""``dpexplain explain``, ``claim`` and ``ledger``: print saved results."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import argparse
 import io
 import math
 import sys
-import webbrowser
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,22 +13,25 @@ import numpy as np
 
 import dpexplain.io
 from dpexplain.cli.errors import CommandError
-from dpexplain.cli.hosts import notebook_text, run_program
 from dpexplain.cli.options import LEDGER_SUFFIX, add_command, check_place, file_or_address
 from dpexplain.cli.text import described, described_parts, table_text
 from dpexplain.exceptions import BudgetError
 from dpexplain.explain._by_class import ByClass
 from dpexplain.explain._text import listing
+from dpexplain.explain.additive.global_explanation import GlobalExplanation
+from dpexplain.explain.additive.shape_function import ShapeFunction
 from dpexplain.explain.display import Display
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from dpexplain.explain import Claim
+
 _FIGURES = (".png", ".svg", ".pdf")
 
 
 def add_commands(commands: Any) -> None:
-    """Add the ``explain``, ``ledger`` and ``open`` commands."""
+    """Add the ``explain``, ``claim`` and ``ledger`` commands."""
     explain = add_command(
         commands,
         "explain",
@@ -54,6 +56,8 @@ def add_commands(commands: Any) -> None:
     )
     explain.set_defaults(run=run_explain)
 
+    _add_claim(commands)
+
     ledger = add_command(
         commands,
         "ledger",
@@ -68,20 +72,39 @@ def add_commands(commands: Any) -> None:
     ledger.add_argument("--format", choices=("text", "markdown", "json", "entries"), default="text")
     ledger.set_defaults(run=run_ledger)
 
-    opener = add_command(
+
+def _add_claim(commands: Any) -> None:
+    claim = add_command(
         commands,
-        "open",
-        summary="Open a page in the browser, or a notebook or saved comparison in JupyterLab.",
-        examples="dpexplain open report.html\ndpexplain open sweep.json",
+        "claim",
+        summary="State one claim about a term, with its confidence interval, and the epsilons of a "
+        "comparison at which it holds. Spends nothing.",
+        examples="dpexplain claim sweep.json --term age\n"
+        "dpexplain claim sweep.json --term sex --bin female --against male\n"
+        "dpexplain claim sweep.json --term age --extreme highest --bin 40 60\n"
+        "dpexplain claim model.json --term age --bin 75 --csv",
     )
-    opener.add_argument("file", type=Path, help=".html, .ipynb or .json file")
-    opener.add_argument(
-        "--print",
-        action="store_true",
-        dest="only_print",
-        help="print what would be opened; a saved file still gets the notebook that shows it",
+    claim.add_argument("file", type=Path, help="JSON file that fit or sweep wrote")
+    add_class(claim)
+    claim.add_argument("--term", required=True, help="term; without --bin, the claim is its rank")
+    claim.add_argument(
+        "--bin",
+        nargs="+",
+        metavar="BIN",
+        help="category, bin (as --term of explain prints it) or number in it; two are the ends of "
+        "a range. For a pair of features, a cell, or two opposite corners of a region",
     )
-    opener.set_defaults(run=run_open)
+    claim.add_argument(
+        "--against", nargs="+", metavar="BIN", help="bin (or cells) to compare with --bin"
+    )
+    claim.add_argument(
+        "--extreme", choices=("highest", "lowest"), help="claim that this bin lies in --bin"
+    )
+    claim.add_argument(
+        "--epsilon", type=float, help="fit of a comparison that makes the claim; default: largest"
+    )
+    claim.add_argument("--csv", action="store_true", help="print every number, as CSV")
+    claim.set_defaults(run=run_claim)
 
 
 def run_explain(asked: argparse.Namespace) -> None:
@@ -110,6 +133,78 @@ def run_explain(asked: argparse.Namespace) -> None:
         print("\n\n".join([*words, table_text(table, rows=None)]))
     else:
         print(described(shown))
+
+
+def run_claim(asked: argparse.Namespace) -> None:
+    """Print a claim, and at which epsilons of a comparison it holds."""
+    from dpexplain.explain.claims.claim_strip import ClaimStrip, claim_strip
+    from dpexplain.explain.claims.claiming import claim
+    from dpexplain.explain.claims.fits import private_fits
+
+    shown = of_class(_display(dpexplain.io.load(asked.file), asked.file), asked)
+    if isinstance(shown, ByClass):
+        classes = listing(shown.classes)
+        raise CommandError(f"a claim is about one class; pass --class with {classes}.")
+    if asked.epsilon is not None:
+        _fit_of(shown, asked.epsilon, asked.file)
+    swept = bool(shown.fits_by_epsilon())
+    if not swept and not isinstance(shown, GlobalExplanation):
+        raise CommandError(
+            f"{asked.file} contains a {type(shown).__name__}; claims need the curves of an "
+            "additive model. For filters, use dpexplain.explain.filter_claim() in Python."
+        )
+    _, fit = private_fits(shown, asked.epsilon, 0)
+    assert isinstance(fit, GlobalExplanation)
+    first = _bins(fit, asked.term, asked.bin, "--bin")
+    second = _bins(fit, asked.term, asked.against, "--against")
+    stated: Claim | ClaimStrip
+    try:
+        if swept:
+            about = {"extreme": asked.extreme, "epsilon": asked.epsilon}
+            stated = claim_strip(shown, asked.term, first, second, **about)
+        else:
+            stated = claim(fit, asked.term, first, second, extreme=asked.extreme)
+    except KeyError as error:  # a term or a bin that does not exist
+        raise CommandError(str(error.args[0])) from None
+    if asked.csv:
+        stated.frame().to_csv(sys.stdout, index=False, lineterminator="\n")
+        return
+    print(stated)
+    frequencies = (stated.asked if isinstance(stated, ClaimStrip) else stated).frequencies
+    if frequencies:
+        print(frequencies)
+    if isinstance(stated, ClaimStrip):
+        table = stated.frame()[["state", "estimate", "low", "high"]]
+        table.index = [f"ε = {epsilon:g}" for epsilon in stated.epsilons]
+        print(f"\n{table_text(table, rows=None)}")
+
+
+def _bins(fit: GlobalExplanation, term: str, given: list[str] | None, option: str) -> Any:
+    """Return a bin, or the ends of a range, as claims name them."""
+    if given is None:
+        return None
+    if len(given) > 2:
+        raise CommandError(f"{option} takes one bin, or the two ends of a range; got {len(given)}.")
+    shape = next((each for each in fit.terms if each.name == term), None)
+    if shape is not None and option == "--against" and len(given) == 2:
+        raise CommandError(f"--against takes one bin; {term!r} is not a pair of features.")
+    named = tuple(each if shape is None else _bin(shape, each) for each in given)
+    return named[0] if len(named) == 1 else named
+
+
+def _bin(shape: ShapeFunction, name: str) -> str | int:
+    """Return the label of a bin, or the index of the bin in which a number lies."""
+    edges = shape.bin_edges
+    if name in shape.bin_labels or edges is None:
+        return name
+    try:
+        number = float(name)
+    except ValueError:
+        return name
+    if not edges[0] <= number <= edges[-1]:
+        bounds = f"{edges[0]:g} to {edges[-1]:g}"
+        raise CommandError(f"{name} is outside the bounds of {shape.name}: {bounds}.")
+    return int(shape.bin_index([number])[0])
 
 
 def add_class(command: argparse.ArgumentParser) -> None:
@@ -238,35 +333,3 @@ def _left_words(ledger: Any) -> str:
         return "No cap is set: this ledger refuses nothing."
     left = math.floor(1000.0 * ledger.remaining_epsilon) / 1000.0
     return f"Left under the cap of epsilon {ledger.cap_epsilon:g}: epsilon {left:g} for one fit."
-
-
-def run_open(asked: argparse.Namespace) -> int:
-    """Open a page in the browser, or a notebook or saved result in JupyterLab."""
-    path: Path = asked.file
-    if not path.is_file():
-        raise CommandError(f"{path}: no such file.")
-    suffix = path.suffix.lower()
-    if suffix in (".html", ".htm"):
-        address = path.resolve().as_uri()
-        if asked.only_print:
-            print(address)
-        elif not webbrowser.open(address):
-            raise CommandError(f"no browser was found; open {address} in one.")
-        return 0
-    if suffix not in (".ipynb", ".json"):
-        raise CommandError(f"{path}: expected a name that ends in .html, .ipynb or .json.")
-    notebook = path if suffix == ".ipynb" else _notebook_for(path)
-    return run_program(["jupyter", "lab", str(notebook)], only_print=asked.only_print)
-
-
-def _notebook_for(path: Path) -> Path:
-    """Return the notebook that shows a saved file; write it if it does not exist."""
-    dpexplain.io.load(path)  # an error is clearer here than in the notebook
-    notebook = path.with_suffix(".ipynb")
-    if not notebook.exists():
-        cells = [
-            "import dpexplain\nfrom dpexplain_widgets import Explorer",
-            f"shown = dpexplain.io.load({path.name!r})\nExplorer(shown)",
-        ]
-        dpexplain.io.write_file(notebook, notebook_text(cells))
-    return notebook
