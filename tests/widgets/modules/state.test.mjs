@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import "./page_stub.mjs";
 import { axisValues, termCurves, watermarkText } from "../../../widgets/dpexplain_widgets/static/charts/curves.js";
 import { indexAfterKey } from "../../../widgets/dpexplain_widgets/static/kit/keyboard.js";
+import { choose } from "../../../widgets/dpexplain_widgets/static/state/choosing.js";
 import {
-  choose, chooseTerm, chosenBin, drawOnChange, readState, toggleReference,
+  chooseTerm, chosenBin, drawOnChange, readState, toggleReference,
 } from "../../../widgets/dpexplain_widgets/static/state/state.js";
 import { stubModel } from "../../../widgets/dpexplain_widgets/static/state/stub_model.js";
 

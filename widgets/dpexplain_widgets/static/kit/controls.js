@@ -25,7 +25,7 @@ export function choiceBox(text, onChoose) {
       const listed = [...groups].flatMap(([group, element]) => (group ? [element] : [...element.children]));
       select.replaceChildren(...listed);
     }
-    select.value = chosen;
+    if (select.value !== chosen) select.value = chosen;
   };
   return { element, select, fill };
 }

@@ -26,6 +26,12 @@ export function svg(tag, attributes = {}, ...children) {
   return setAttributes(document.createElementNS(SVG_NAMESPACE, tag), attributes, children);
 }
 
+/** A name as nodes that may break before capitals of camel case, and after underscores, slashes and points. */
+export function breakable(text) {
+  const words = text.split(/(?<=[a-z])(?=[A-Z])|(?<=[_/.])/);
+  return words.flatMap((word, i) => (i === 0 ? [word] : [html("wbr"), word]));
+}
+
 /** Change text only if it differs, so that live regions do not repeat themselves. */
 export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;

@@ -4,7 +4,8 @@ import { choiceBox } from "./controls.js";
 import { html, setText } from "./dom.js";
 import { formatEpsilon } from "./format.js";
 import { referenceToggle } from "../state/reference_toggle.js";
-import { CHOICE_KEYS, choose, drawOnChange, readState } from "../state/state.js";
+import { choose } from "../state/choosing.js";
+import { CHOICE_KEYS, drawOnChange, readState } from "../state/state.js";
 import { epsilonWords, guaranteeDetail, guaranteeSentence } from "./words.js";
 
 function stopOptions(state) {

@@ -1,5 +1,6 @@
 // The choices in a model with get, set, on and save_changes. Linked models may have a choice
 // that this payload lacks, so every choice is brought into range when it is read.
+import { choose } from "./choosing.js";
 
 /**
  * @typedef {import("../types").Model} Model
@@ -174,17 +175,6 @@ export function chosenRange(state, count) {
 export function rangeWithin(ends, count) {
   const [first, last] = ends ?? [0, -1];
   return Number.isInteger(first) && first >= 0 && first <= last && last < count ? [first, last] : null;
-}
-
-/**
- * Set several choices and notify the kernel once, if there is one. It is notified at once: a late message would let the
- * kernel's answer to an earlier choice overwrite this one.
- * @param {Model} model
- * @param {Record<string, any>} choices
- */
-export function choose(model, choices) {
-  for (const [key, value] of Object.entries(choices)) model.set(key, value);
-  model.save_changes();
 }
 
 /**

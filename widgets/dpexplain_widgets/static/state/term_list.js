@@ -2,7 +2,7 @@
 import { checkbox, choiceBox } from "../kit/controls.js";
 import { html, uniqueId } from "../kit/dom.js";
 import { formatEpsilon } from "../kit/format.js";
-import { choose } from "./state.js";
+import { choose } from "./choosing.js";
 
 /** Choices shared by all lists of terms. */
 export const LIST_KEYS = ["term_order", "term_search", "above_noise_only"];

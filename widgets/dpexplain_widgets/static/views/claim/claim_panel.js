@@ -5,7 +5,7 @@ import { addToFigure } from "../../export/figure.js";
 import { button } from "../../kit/controls.js";
 import { html, setText } from "../../kit/dom.js";
 import { formatEpsilon, formatNumber, formatSigned } from "../../kit/format.js";
-import { choose } from "../../state/state.js";
+import { choose } from "../../state/choosing.js";
 
 const CLAIM_UNKNOWN = {
   rank: "The page makes no claims about this curve: its errors are unknown, it was edited, or it has too many bins " +
@@ -19,6 +19,7 @@ const EXTREME_UNKNOWN = "The page makes no claim about the highest or lowest bin
 Object.assign(CLAIM_UNKNOWN, { highest: EXTREME_UNKNOWN, lowest: EXTREME_UNKNOWN });
 const CLAIM_OF_PAIR = "Choose a cell, drag over a region, or Ctrl-click a second cell to make a claim about the pair.";
 const CLAIM_OPEN = "Claims are made from private fits: choose an ε.";
+const CLAIM_NO_FIT = "Claims are made from private fits; this model is not private.";
 const CLAIM_SIGNS = {
   holds: "✓", reversed: "↔", "may be noise": "~", "may be noise or hidden by shrinkage": "?", "not resolved": "·",
 };
@@ -104,7 +105,7 @@ export function claimPanel(model, controls, pictureFor) {
       claimWords(state, question, claim), frequencyWords(state, question, typicalShares(state, question, claim)),
       found.length < 2 ? "" : stripWords(found),
     ];
-    const unknown = state.atReference ? CLAIM_OPEN
+    const unknown = state.atReference ? (state.payload.epsilons.length ? CLAIM_OPEN : CLAIM_NO_FIT)
       : isPair && question.bins.length === 0 ? CLAIM_OF_PAIR : CLAIM_UNKNOWN[question.kind] ?? CLAIM_UNKNOWN.rank;
     const basis = claim === null ? "" : basisWords(claim, question, isPair);
     show(state, question, { claim, found, texts, basis, unknown });

@@ -10,11 +10,15 @@ function withReference(state) {
   };
 }
 
-// Without a pinned epsilon, compare with the largest one, which has the least noise.
+/** The stop to compare with: the pinned one, or else the largest epsilon, which has the least noise. */
+export function baseStop(state) {
+  return state.pinnedStop >= 0 ? state.pinnedStop : state.payload.epsilons.length - 1;
+}
+
 function withEpsilon(state) {
   const { epsilons, fits } = state.payload;
   if (epsilons.length < 2) return null;
-  const stop = state.pinnedStop >= 0 ? state.pinnedStop : epsilons.length - 1;
+  const stop = baseStop(state);
   const why = state.pinnedStop >= 0 ? "pinned" : "the largest; pin another one to compare";
   return {
     kind: "epsilon", words: `ε = ${formatEpsilon(epsilons[stop])} (${why})`, baseStop: stop,

@@ -1,20 +1,21 @@
 // The disagreement view: distance between explanations, by term and epsilon.
-import { comparisonKinds, comparisonOf } from "./comparing.js";
+import { baseStop, comparisonKinds, comparisonOf } from "./comparing.js";
 import { choiceBox } from "../../kit/controls.js";
 import { disagreement } from "./distance.js";
-import { html, listen, setText, uniqueId } from "../../kit/dom.js";
+import { breakable, html, listen, setText, uniqueId } from "../../kit/dom.js";
 import { formatEpsilon, quotedName, shortName } from "../../kit/format.js";
 import { heatLevel, heatText, LEVELS, levelWords } from "./heat.js";
 import { indexAfterKey } from "../../kit/keyboard.js";
 import { Rows } from "../../kit/rows.js";
 import { standaloneParts } from "../../kit/standalone.js";
-import { CHOICE_KEYS, choose, drawOnChange, readState } from "../../state/state.js";
+import { choose } from "../../state/choosing.js";
+import { CHOICE_KEYS, drawOnChange, readState } from "../../state/state.js";
 import { numbersTable, plainTable } from "../../kit/table.js";
 import { LIST_KEYS, listControls, listedTerms } from "../../state/term_list.js";
 import { viewWidget } from "../../kit/view.js";
 
 const KIND_NAMES = {
-  reference: "the non-private reference", epsilon: "one ε", model: "the other model or class", repeat: "another fit",
+  reference: "the non-private reference", model: "the other model or class", repeat: "another fit",
 };
 const HEAT_ROW = 30;
 const MARK = "not releasable: based on a non-private model";
@@ -93,7 +94,7 @@ class Disagreement {
       cell.addEventListener("click", () => this.pick(i, stop));
       return cell;
     });
-    const head = html("div", { class: "dpx-heat-name", role: "rowheader", title }, html("bdi", {}, name));
+    const head = html("div", { class: "dpx-heat-name", role: "rowheader", title }, html("bdi", {}, breakable(name)));
     return html("div", { class: "dpx-heat-row", role: "row" }, head, cells);
   }
 
@@ -140,7 +141,8 @@ class Disagreement {
 
   drawWords(state) {
     const kinds = comparisonKinds(state);
-    this.againstBox.fill(kinds.map((kind) => [kind, KIND_NAMES[kind]]), this.comparison?.kind ?? "");
+    const nameOf = (kind) => KIND_NAMES[kind] ?? `ε = ${formatEpsilon(state.payload.epsilons[baseStop(state)])}`;
+    this.againstBox.fill(kinds.map((kind) => [kind, nameOf(kind)]), this.comparison?.kind ?? "");
     this.againstBox.element.hidden = kinds.length < 2;
     if (this.comparison === null) {
       setText(this.about, "Only one fit here; sweep over several ε to compare.");

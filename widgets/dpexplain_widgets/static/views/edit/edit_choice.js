@@ -1,5 +1,6 @@
 // The bins an edit applies to: a brushed range, single categories, or the whole curve.
-import { choose, chosenRange } from "../../state/state.js";
+import { choose } from "../../state/choosing.js";
+import { chosenRange } from "../../state/state.js";
 
 /** The chosen bins of a curve: those of the range that all views share, or picked ones. */
 export class BinChoice {

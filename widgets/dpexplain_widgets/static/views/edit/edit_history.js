@@ -54,7 +54,7 @@ export function checkpointField(model) {
   input.addEventListener("keydown", (event) => {
     if (event.key === "Enter") keep();
   });
-  return html("div", {}, input, button("Save checkpoint", keep));
+  return html("div", { class: "dpx-controls" }, input, button("Save checkpoint", keep));
 }
 
 /**

@@ -1,4 +1,5 @@
 // The log of edits as plain values, the form used by files and Python.
+import { choose } from "../../state/choosing.js";
 
 const EMPTY_LOG = { entries: [], head: -1, undone: [], checkpoints: [], layout: null };
 
@@ -15,8 +16,7 @@ export function logOf(model) {
  * @param {import("../../types").Model} model
  */
 export function keepLog(model, log) {
-  model.set("edits", log);
-  model.save_changes();
+  choose(model, { edits: log });
 }
 
 /** The log with one more edit after the current state, signed or not. */

@@ -11,7 +11,8 @@ import { createOverview } from "../overview/overview.js";
 import { createPlanner } from "../planner/planner.js";
 import { createRank } from "../rank/rank.js";
 import { createShapePanel } from "../shape/shape_panel.js";
-import { choose, drawOnChange } from "../../state/state.js";
+import { choose } from "../../state/choosing.js";
+import { drawOnChange } from "../../state/state.js";
 import { createTabs } from "./tabs.js";
 import { viewWidget } from "../../kit/view.js";
 

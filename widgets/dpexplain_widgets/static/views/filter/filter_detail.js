@@ -4,7 +4,7 @@ import { mapPicture } from "./filter_grid.js";
 import { signedRows } from "./filter_strip.js";
 import { readingOf, shareWords, strongestWords, weightSentence } from "./filter_words.js";
 import { indexAfterKey } from "../../kit/keyboard.js";
-import { choose } from "../../state/state.js";
+import { choose } from "../../state/choosing.js";
 import { pointerTip } from "../../charts/tip.js";
 
 const LARGEST_PICTURE = 336;

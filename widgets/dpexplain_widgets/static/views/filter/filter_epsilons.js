@@ -5,7 +5,7 @@ import { signedStrip } from "./filter_strip.js";
 import { columnWords, shareWords } from "./filter_words.js";
 import { quotedName, shareEquation } from "../../kit/format.js";
 import { indexAfterKey } from "../../kit/keyboard.js";
-import { choose } from "../../state/state.js";
+import { choose } from "../../state/choosing.js";
 
 const EPSILON_TILE = { picture: 96, strip: 185, stripHeight: 52 };
 

@@ -3,7 +3,7 @@ import { html, listen } from "../../kit/dom.js";
 import { drawPicture } from "./filter_picture.js";
 import { columnWords, mapWords, shareWords } from "./filter_words.js";
 import { shortName } from "../../kit/format.js";
-import { choose } from "../../state/state.js";
+import { choose } from "../../state/choosing.js";
 import { signedStrip } from "./filter_strip.js";
 
 const CELL = { picture: 64, strip: 185, smallest: 28, names: 110, stripHeight: 52, gap: 12 };

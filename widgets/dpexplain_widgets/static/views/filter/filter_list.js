@@ -5,7 +5,7 @@ import { signedStrip } from "./filter_strip.js";
 import { readFilters } from "./filter_state.js";
 import { formatNumber, formatShare, quotedName } from "../../kit/format.js";
 import { indexAfterKey } from "../../kit/keyboard.js";
-import { choose } from "../../state/state.js";
+import { choose } from "../../state/choosing.js";
 
 const TILE = { picture: 56, strip: 132, stripHeight: 40 };
 

@@ -10,7 +10,7 @@ import { greyEnds } from "./filter_overlay.js";
 import { contributionTable } from "./filter_tables.js";
 import { layerWords, sampleScaleWords, sampleSentence, additionSentence } from "./filter_words.js";
 import { formatNumber, formatShare, formatSigned, quotedName, shortName } from "../../kit/format.js";
-import { choose } from "../../state/state.js";
+import { choose } from "../../state/choosing.js";
 import { offerTable } from "../../kit/table.js";
 import { fitWords } from "../../kit/words.js";
 

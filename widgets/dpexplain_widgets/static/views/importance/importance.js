@@ -1,5 +1,5 @@
 // The importance view: the average effect of each term on the prediction.
-import { html, keepHeights, listen, setText, svg, uniqueId } from "../../kit/dom.js";
+import { breakable, html, keepHeights, listen, setText, svg, uniqueId } from "../../kit/dom.js";
 import { formatLike, plural, shortName } from "../../kit/format.js";
 import { indexAfterKey } from "../../kit/keyboard.js";
 import { effectDot } from "../../charts/legend.js";
@@ -150,12 +150,14 @@ class Importance {
 
   makeRow(i) {
     const term = this.shownTerms[i];
-    const name = html("bdi", { class: "dpx-term-name", title: shortName(term.name, 500) }, shortName(term.name, 200));
+    const name = html("bdi", { class: "dpx-term-name", title: shortName(term.name, 500) },
+      breakable(shortName(term.name, 200)));
     const bar = svg("svg", { class: "dpx-svg dpx-term-bar", height: BAR.height, "aria-hidden": "true" });
-    const value = html("span", { class: "dpx-term-value" });
+    const [size, ranks] = [html("span"), html("span", { class: "dpx-term-ranks" })];
+    const value = html("span", { class: "dpx-term-value" }, size, ranks);
     const element = html("li", { class: "dpx-term", role: "option", tabindex: "-1" }, name, bar, value);
     element.addEventListener("click", () => chooseTerm(this.model, term.name));
-    this.parts.set(i, { element, bar, value, term });
+    this.parts.set(i, { element, bar, size, ranks, term });
     return element;
   }
 
@@ -185,14 +187,13 @@ class Importance {
   }
 
   drawRow(state, i, scale, place) {
-    const { element, bar, value, term } = this.parts.get(i);
+    const { element, bar, term, ...texts } = this.parts.get(i);
     const importance = formatLike(state.fit.terms[i].importance, scale.domain[1]);
     bar.replaceChildren(...barPicture(state, i, scale, this.ids, this.barWidth));
     const { above_noise: above, ranks, absent } = state.fit.terms[i];
     const moved = this.moveOf(state, i);
-    const places = ranks ? `#${placeWords(ranks)}` : "";
-    const numbers = [importance, moved.arrow, places].filter(Boolean).join(" ");
-    setText(value, absent ? "absent" : numbers);
+    setText(texts.size, absent ? "absent" : [importance, moved.arrow].filter(Boolean).join(" "));
+    setText(texts.ranks, absent || !ranks ? "" : ` #${placeWords(ranks)}`);
     element.classList.toggle("dpx-term-noise", above === false);
     const chosen = i === state.termIndex;
     element.classList.toggle("dpx-term-chosen", chosen);

@@ -2,7 +2,7 @@
 import { html, setText } from "../../kit/dom.js";
 import { formatNumber, formatShare, plural, shortName } from "../../kit/format.js";
 import { scrollBox } from "../../kit/table.js";
-import { choose } from "../../state/state.js";
+import { choose } from "../../state/choosing.js";
 import { decisionsOf, hasPrediction } from "./people.js";
 
 /** The most rows drawn at once; sorting brings the others into view. */

@@ -5,7 +5,7 @@ import { formatSigned, formatTick, shortName } from "../../kit/format.js";
 import { pointMark } from "../../charts/legend.js";
 import { hatchPattern, label, LABEL_SIZE, rule } from "../../charts/marks.js";
 import { linearScale, niceTicks } from "../../charts/scale.js";
-import { fitText, textWidth } from "../../kit/text.js";
+import { fitText, textWidth, wrapText } from "../../kit/text.js";
 import { watermark } from "../../charts/watermark.js";
 
 const FALL = { row: 34, head: 30, bar: 16, most: 14 };
@@ -72,7 +72,7 @@ function fallDomain({ rows, others }) {
 function fallLayout(view) {
   const { width, rows, font } = view;
   const narrow = width < 560;
-  const left = Math.round(Math.max(104, Math.min(260, width * (narrow ? 0.36 : 0.3))));
+  const left = Math.round(Math.max(104, Math.min(260, width * (narrow ? 0.4 : 0.3))));
   const texts = rows.map((row) => formatSigned(row.part.value));
   const number = Math.ceil(Math.max(...texts.map((text) => textWidth(text, LABEL_SIZE, font, "bold")))) + 8;
   const words = narrow ? 0 : 118;
@@ -131,10 +131,13 @@ function rowTexts(layout, row, k) {
   const chosen = row.kind === "term" && row.i === state.termIndex ? "dpx-stop-chosen" : "";
   const bold = row.kind === "score" ? "dpx-stop-chosen" : "";
   const name = rowName(layout, row);
-  const text = label(fitText(name, left - 8, LABEL_SIZE, font), 2, y, "start", `dpx-axis-title ${chosen} ${bold}`);
-  text.append(svg("title", {}, name));
+  const fit = (cut) => cut(name, left - 8, LABEL_SIZE, font);
+  const lines = layout.narrow ? fit(wrapText) : [fit(fitText)];
+  const names = lines.map((line, n) =>
+    label(line, 2, y + (n - (lines.length - 1) / 2) * 14, "start", `dpx-axis-title ${chosen} ${bold}`));
+  for (const text of names) text.append(svg("title", {}, name));
   const number = label(texts[k], width - words - 4, y, "end", `dpx-axis-title ${bold}`);
-  return [text, number, ...(words ? [label(rowVerdict(layout, row), width - words + 6, y, "start")] : [])];
+  return [...names, number, ...(words ? [label(rowVerdict(layout, row), width - words + 6, y, "start")] : [])];
 }
 
 function rowVerdict({ others }, row) {

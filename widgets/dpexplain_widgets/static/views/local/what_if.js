@@ -3,7 +3,7 @@ import { valueRange } from "./contributions.js";
 import { button } from "../../kit/controls.js";
 import { html, uniqueId } from "../../kit/dom.js";
 import { dayOf, formatDay, formatValue, shortName } from "../../kit/format.js";
-import { choose } from "../../state/state.js";
+import { choose } from "../../state/choosing.js";
 
 function dateInput(term, termFit) {
   const [min, max] = valueRange(term, termFit).map(formatDay);

@@ -2,7 +2,8 @@
 import { choiceBox } from "../../kit/controls.js";
 import { html } from "../../kit/dom.js";
 import { shortName } from "../../kit/format.js";
-import { choose, nearestStop, readState } from "../../state/state.js";
+import { choose } from "../../state/choosing.js";
+import { nearestStop, readState } from "../../state/state.js";
 
 /**
  * Two selects: `element`, and `draw()` after changes; hidden if there is only one model.

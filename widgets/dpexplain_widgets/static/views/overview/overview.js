@@ -1,13 +1,14 @@
 // The overview: the choice of epsilon, its guarantee, and the quality of the model.
 import { button, checkbox } from "../../kit/controls.js";
-import { html, setText } from "../../kit/dom.js";
+import { breakable, html, setText } from "../../kit/dom.js";
 import { formatEpsilon, formatNumber, shortName } from "../../kit/format.js";
 import { modelChoice } from "./model_choice.js";
 import { createPlayer } from "./player.js";
 import { kendallTau, placesOf, rankedTerms } from "../rank/ranks.js";
 import { referenceToggle } from "../../state/reference_toggle.js";
 import { createScrubber } from "./scrubber.js";
-import { CHOICE_KEYS, canShowEdited, choose, drawOnChange, readState } from "../../state/state.js";
+import { choose } from "../../state/choosing.js";
+import { CHOICE_KEYS, canShowEdited, drawOnChange, readState } from "../../state/state.js";
 import { offerTable } from "../../kit/table.js";
 import { viewWidget } from "../../kit/view.js";
 import { overviewTable } from "../../export/view_tables.js";
@@ -143,11 +144,8 @@ class Overview {
     this.player.draw();
   }
 
-  // Long camel-case words may break before a capital letter.
   drawTitle(text) {
-    if (this.title.textContent === text) return;
-    const words = text.split(/(?<=[a-z])(?=[A-Z])/);
-    this.title.replaceChildren(...words.flatMap((word, i) => (i === 0 ? [word] : [html("wbr"), word])));
+    if (this.title.textContent !== text) this.title.replaceChildren(...breakable(text));
   }
 
   drawGuarantee(state) {

@@ -1,7 +1,8 @@
 // Plays through the epsilons in order until it is stopped.
 import { button } from "../../kit/controls.js";
 import { setText } from "../../kit/dom.js";
-import { choose, readState } from "../../state/state.js";
+import { choose } from "../../state/choosing.js";
+import { readState } from "../../state/state.js";
 
 const PAUSE_MS = 900;
 

@@ -5,7 +5,7 @@ import { formatEpsilon, shortName } from "../../kit/format.js";
 import { label, LABEL_SIZE, rule } from "../../charts/marks.js";
 import { bumpPath, rankColumns, ribbonPath, squeezed } from "./ranks.js";
 import { nearestIndex } from "../../charts/scale.js";
-import { fitText, labelsThatFit, textWidth } from "../../kit/text.js";
+import { fitTexts, labelsThatFit, textWidth } from "../../kit/text.js";
 
 const RANK = { head: 34, row: 24, tallest: 38, together: 340, edge: 14, apart: 64, below: 8 };
 const MANY = 40; // with this many terms, no line is dashed
@@ -14,7 +14,7 @@ const POINT = { usual: 4, chosen: 5.5 };
 function nameWidth({ state, width, font, listed }) {
   const widthOf = (i) => textWidth(shortName(state.payload.terms[i].name, 60), LABEL_SIZE, font, "bold");
   const names = listed.map(widthOf);
-  return Math.ceil(Math.min(Math.max(40, ...names), width < 520 ? width * 0.26 : width * 0.22, 190)) + 10;
+  return Math.ceil(Math.min(Math.max(40, ...names), width < 520 ? width * 0.3 : width * 0.22, 190)) + 10;
 }
 
 function columnPlaces(columns, left, right) {
@@ -36,8 +36,10 @@ function rankLayout(view) {
   const row = Math.max(RANK.row, Math.min(RANK.tallest, RANK.together / listed.length));
   const y = (place) => (place - 0.5) * row;
   const at = columns.map(({ places }) => squeezed(places, listed));
+  const room = 0.9 * names; // the name of the chosen term is bold
+  const texts = fitTexts(listed.map((i) => state.payload.terms[i].name), room, LABEL_SIZE, view.font);
   return {
-    columns, names, narrow, left, right, x, y, at, row, width, listed,
+    columns, names, narrow, left, right, x, y, at, row, width, listed, texts,
     height: listed.length * row + RANK.below,
   };
 }
@@ -99,8 +101,8 @@ function termMarks(view, layout, i) {
   return { group, paint };
 }
 
-function nameLabels({ state, font }, layout, points, i) {
-  const text = fitText(state.payload.terms[i].name, layout.names - 12, LABEL_SIZE, font);
+function nameLabels({ state }, layout, points, i) {
+  const text = layout.texts[layout.listed.indexOf(i)];
   const title = svg("title", {}, shortName(state.payload.terms[i].name, 500));
   const [x, y] = points.at(-1);
   const last = label(text, x + RANK.edge - 3, y + 4.5, "start", "dpx-rank-name");

@@ -146,9 +146,8 @@ export function heatScale(termFit, root, hatchId) {
     x: 0, y: 0, width: 160, height: HEAT.scale, href: canvas.toDataURL(), preserveAspectRatio: "none",
   });
   return [
-    html("span", {}, `−${limit}`),
-    svg("svg", { class: "dpx-swatch", width: 160, height: HEAT.scale, "aria-hidden": "true" }, strip),
-    html("span", {}, `+${limit}`),
+    html("span", { class: "dpx-heat-ends" }, `−${limit}`,
+      svg("svg", { class: "dpx-swatch", width: 160, height: HEAT.scale, "aria-hidden": "true" }, strip), `+${limit}`),
     termFit.signal?.includes(false) ? html("span", { class: "dpx-legend-item" },
       svg("svg", { class: "dpx-swatch", width: 30, height: HEAT.scale, "aria-hidden": "true" },
         svg("rect", { width: 30, height: HEAT.scale, fill: `url(#${hatchId})` })),

@@ -8,7 +8,8 @@ import { formatEpsilon, formatSigned, quotedName, shortName } from "../../kit/fo
 import { cellPlace, drawHeatMap, heatScale, pairShape } from "./heat_map.js";
 import { chosenRegions, pairForFigure, regionHands } from "./pair_regions.js";
 import { isTyping } from "../../kit/keyboard.js";
-import { CHOICE_KEYS, choose, chooseTerm, chosenBin, drawOnChange, readState } from "../../state/state.js";
+import { choose } from "../../state/choosing.js";
+import { CHOICE_KEYS, chooseTerm, chosenBin, drawOnChange, readState } from "../../state/state.js";
 import { numbersTable, shapeTable } from "../../kit/table.js";
 import { fontOf } from "../../kit/text.js";
 import { pointerTip } from "../../charts/tip.js";

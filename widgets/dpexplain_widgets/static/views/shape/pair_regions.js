@@ -6,7 +6,8 @@ import { mainTerm } from "../../charts/curves.js";
 import { html, uniqueId } from "../../kit/dom.js";
 import { shortName } from "../../kit/format.js";
 import { drawHeatMap, heatScale } from "./heat_map.js";
-import { choose, chosenBin, chosenRange, readState } from "../../state/state.js";
+import { choose } from "../../state/choosing.js";
+import { chosenBin, chosenRange, readState } from "../../state/state.js";
 import { scoreWords } from "../../kit/words.js";
 
 /**

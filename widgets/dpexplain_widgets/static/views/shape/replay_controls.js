@@ -1,7 +1,7 @@
 // Buttons to play or step through noise draws.
 import { button } from "../../kit/controls.js";
 import { html, setText } from "../../kit/dom.js";
-import { choose } from "../../state/state.js";
+import { choose } from "../../state/choosing.js";
 
 const DRAW_MS = 650;
 

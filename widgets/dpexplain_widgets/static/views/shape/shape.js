@@ -4,7 +4,8 @@ import { html } from "../../kit/dom.js";
 import { createMultiples } from "./multiples.js";
 import { createShapePanel } from "./shape_panel.js";
 import { standaloneParts } from "../../kit/standalone.js";
-import { choose, drawOnChange } from "../../state/state.js";
+import { choose } from "../../state/choosing.js";
+import { drawOnChange } from "../../state/state.js";
 import { viewWidget } from "../../kit/view.js";
 
 /**

@@ -3,7 +3,7 @@ import {
   binColumns, columnAt, crowdsTheAxis, histogramHeights, splitSpecial, valuePosition,
 } from "../../charts/bins.js";
 import {
-  axisTerms, axisValues, effectEnds, mainTerm, noiseEnds, privacyEnds, shownLayer, termCurves, watermarkText,
+  axisValues, effectEnds, mainTerm, noiseEnds, privacyEnds, shownLayer, termCurves,
 } from "../../charts/curves.js";
 import { svg } from "../../kit/dom.js";
 import { formatCount, formatDay, formatNumber, formatTick } from "../../kit/format.js";
@@ -13,7 +13,7 @@ import { bandPath, stepPath } from "../../charts/path.js";
 import { linearScale, niceAxis } from "../../charts/scale.js";
 import { fitText, textWidth } from "../../kit/text.js";
 import { bottomLabels, fineStep } from "../../charts/bin_ticks.js";
-import { curveObstacles, watermark } from "../../charts/watermark.js";
+import { watermarkOver } from "../../charts/curve_watermark.js";
 import { noiseVerdict, scoreWords } from "../../kit/words.js";
 
 const SIZES = { above: 34, plot: 250, between: 40, histogram: 66, below: 50 };
@@ -108,14 +108,16 @@ function slotLabels(layout, font) {
 function axisTitles({ state, font }, layout) {
   const { left, right, histogramBottom, histogramTop, width, even } = layout;
   const inUnit = state.term.unit ? ` (${state.term.unit})` : "";
-  const note = even ? ", equal-width bins" : "";
   const fit = (text, room) => fitText(text, room, LABEL_SIZE, font);
-  const after = fit(`${inUnit}${note}`, 0.6 * right);
+  const whole = `${state.term.name}${inUnit}, equal-width bins`;
+  const noted = even && textWidth(whole, LABEL_SIZE, font) <= right; // else the title of the histogram says it
+  const after = noted ? `${inUnit}, equal-width bins` : fit(inUnit, 0.6 * right);
   const name = fit(state.term.name, right - textWidth(after, LABEL_SIZE, font));
   const below = `${name}${after}`;
   const half = textWidth(below, LABEL_SIZE, font) / 2;
   const center = Math.max(half + 4, Math.min(width - half - 4, (left + right) / 2));
-  const wide = layout.per === null ? "bin" : `bin of width ${formatNumber(layout.per, 3)}`;
+ const bin = even && !noted ? "equal-width bin" : "bin";
+  const wide = layout.per === null ? bin : `bin of width ${formatNumber(layout.per, 3)}`;
   const counted = `records per ${wide}${state.fit.guarantee.private ? " (noisy count)" : ""}`;
   return [
     label(fit(`adds to ${scoreWords(state.payload)}`, width - 8), 0, 15, "start", "dpx-axis-title"),
@@ -192,19 +194,6 @@ function cutBandMarks({ termFit, columns, y, top, bottom }, layer) {
   };
   const ends = (layer === "effect" ? effectEnds(termFit) : noiseEnds(termFit)) ?? [];
   return ends.flatMap(([low, high], i) => [markAt(i, high, "up"), markAt(i, low, "down")]).filter(Boolean);
-}
-
-function watermarkOver({ state, font, options }, layout, frame) {
-  const words = watermarkText(state);
-  if (words === null) return null;
-  const place = (position) => position;
-  const slots = layout.columns.slice(layout.columns.length - layout.termFit.special.length);
-  const obstacles = axisTerms(state, options.everyEpsilon).flatMap((termFit) => {
-    const { ordinary, special } = splitSpecial(termFit, termFit.contribution);
-    const dashes = slots.flatMap((slot, i) => curveObstacles(slot, special.slice(i, i + 1), place, layout.y));
-    return [...curveObstacles(termFit.edges, ordinary, layout.x, layout.y), ...dashes];
-  });
-  return watermark(words, frame, font, obstacles);
 }
 
 function dash({ y, top, bottom }, [left, right], value, role, kind) {

@@ -2,7 +2,7 @@
 import { mainTerm, shownLayer } from "../../charts/curves.js";
 import { checkbox, choiceBox } from "../../kit/controls.js";
 import { replayControls } from "./replay_controls.js";
-import { choose } from "../../state/state.js";
+import { choose } from "../../state/choosing.js";
 
 const CURVES = [
   ["both", "Released curve and estimate"], ["released", "Released curve"], ["effect", "Estimate of the effect"],

@@ -16,7 +16,8 @@ import { drawNumericShape } from "./shape_numeric.js";
 import { shapeForFigure } from "./shape_figure.js";
 import { optionsOf, shapeOptions } from "./shape_options.js";
 import { replayedCurve } from "./replay.js";
-import { CHOICE_KEYS, choose, chooseTerm, chosenBin, chosenRange, drawOnChange, readState } from "../../state/state.js";
+import { choose } from "../../state/choosing.js";
+import { CHOICE_KEYS, chooseTerm, chosenBin, chosenRange, drawOnChange, readState } from "../../state/state.js";
 import { epsilonMotion } from "../../charts/motion.js";
 import { numbersTable, shapeTable } from "../../kit/table.js";
 import { fontOf } from "../../kit/text.js";
@@ -139,13 +140,12 @@ class ShapePanel {
   }
 
   drawControls(state) {
-    const names = state.payload.terms.map((term) => [term.name, shortName(term.name, 60)]);
-    this.termBox.fill(names, state.term.name);
+    this.termBox.fill(state.payload.terms.map(({ name }) => [name, shortName(name, 60)]), state.term.name);
     const { labels } = mainTerm(state);
     const other = chosenBin({ ...state, binIndex: state.secondBin }, labels.length);
-    const bins = labels.map((label, i) => [String(i), shortName(label, 40)]);
-    this.otherBox.fill([["", "no other bin"], ...bins], String(other ?? ""));
     const alone = chosenBin(state, labels.length) === null || state.extreme !== "";
+    const bins = alone ? [] : labels.map((label, i) => [String(i), shortName(label, 40)]); // hidden, it needs none
+    this.otherBox.fill([["", "no other bin"], ...bins], String(other ?? ""));
     this.otherBox.element.hidden = state.atReference || alone;
     this.extremeBox.fill(EXTREMES, state.extreme);
     this.extremeBox.element.hidden = state.atReference;
