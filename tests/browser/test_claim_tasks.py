@@ -268,6 +268,42 @@ def possible_ranks(reader):
     return said(reader.page, ".dpx-terms")
 
 
+def least_certain_rating(reader):
+    reader.term("rating of the marriage")
+    reader.count += 1
+    reader.page.get_by_label("Categories", exact=True).select_option(label="by uncertainty")
+    settle(reader.page)
+    rows = reader.page.locator(".dpx-shape .dpx-plot text").evaluate_all(
+        "texts => texts.map((text) => [text.getBoundingClientRect().y, text.textContent])"
+    )
+    ratings = ("very poor", "poor", "fair", "good", "very good")
+    return min((y, text) for y, text in rows if text in ratings)[1]
+
+
+def share_of_the_budget(reader):
+    reader.click(reader.page.get_by_text("Each model alone", exact=True))
+    return said(reader.page, ".dpx-ledger")
+
+
+def order_without_privacy(reader):
+    reader.click(reader.page.get_by_text("Guarantee and noise", exact=True))
+    return said(reader.page, ".dpx-overview")
+
+
+def change_with_epsilon(reader):
+    reader.click(reader.page.get_by_role("button", name="Pin"))
+    reader.click(reader.page.get_by_role("tab", name="Disagreement"))
+    reader.count += 1
+    reader.page.get_by_label("Compare with", exact=True).select_option(label="ε = 4")
+    settle(reader.page)
+    return said(reader.page, ".dpx-tab-panel")
+
+
+def other_noise(reader):
+    reader.click(reader.page.get_by_role("button", name="Replay the noise"))
+    return said(reader.page, ".dpx-shape .dpx-legend")
+
+
 TASKS = {
     "A": (where_it_is_highest, 4.0), "B": (highest_between_two_ages, 4.0),
     "C": (lowest_occupation, 4.0), "D": (youngest_without_children, 4.0),
@@ -281,13 +317,16 @@ TASKS = {
     "V": (rank_of_education, 4.0), "W": (ages_compared, 4.0),
     "X": (furthest_from_the_reference, 0.5), "Y": (records_at_an_age, 1.0),
     "Z": (change_from_one_to_two, 1.0), "AA": (person_three_at_eight, 0.5),
-    "AB": (possible_ranks, 1.0),
+    "AB": (possible_ranks, 1.0), "AC": (least_certain_rating, 0.5),
+    "AD": (share_of_the_budget, 1.0), "AE": (order_without_privacy, 0.5),
+    "AF": (change_with_epsilon, 4.0), "AG": (other_noise, 0.5),
 }  # fmt: skip
 WITH_PEOPLE = {*"FGHIMRT", "AA"}
 
 
-def test_there_are_twenty_eight_questions():
-    assert set(ANSWERS) == set(TASKS) == {*"ABCDEFGHIJKLMNOPQRSTUVWXYZ", "AA", "AB"}
+def test_there_are_thirty_three_questions():
+    doubled = {f"A{letter}" for letter in "ABCDEFG"}
+    assert set(ANSWERS) == set(TASKS) == {*"ABCDEFGHIJKLMNOPQRSTUVWXYZ", *doubled}
 
 
 @pytest.mark.parametrize("task", sorted(TASKS))
