@@ -153,18 +153,18 @@ def run_claim(asked: argparse.Namespace) -> None:
             f"{asked.file} contains a {type(shown).__name__}; claims need the curves of an "
             "additive model. For filters, use dpexplain.explain.filter_claim() in Python."
         )
-    _, fit = private_fits(shown, asked.epsilon, 0)
-    assert isinstance(fit, GlobalExplanation)
-    first = _bins(fit, asked.term, asked.bin, "--bin")
-    second = _bins(fit, asked.term, asked.against, "--against")
     stated: Claim | ClaimStrip
     try:
+        _, fit = private_fits(shown, asked.epsilon, 0)
+        assert isinstance(fit, GlobalExplanation)
+        first = _bins(fit, asked.term, asked.bin, "--bin")
+        second = _bins(fit, asked.term, asked.against, "--against")
         if swept:
             about = {"extreme": asked.extreme, "epsilon": asked.epsilon}
             stated = claim_strip(shown, asked.term, first, second, **about)
         else:
             stated = claim(fit, asked.term, first, second, extreme=asked.extreme)
-    except KeyError as error:  # a term or a bin that does not exist
+    except KeyError as error:  # a term, a bin or a private fit that does not exist
         raise CommandError(str(error.args[0])) from None
     if asked.csv:
         stated.frame().to_csv(sys.stdout, index=False, lineterminator="\n")
