@@ -257,7 +257,10 @@ CLAIMS = (
         lambda t: of_all(
             without < _LOW[n.split()[0]] for n, (_, without) in _projection(t).items()
         ),
-        _few("; the thresholds are ours, as the paper has no number"),
+        _few(
+            "; the thresholds are ours, as the paper has no number; the inverse temperature is 1 "
+            "without projection, where the paper names none"
+        ),
     ),
     Claim(
         PAPER,

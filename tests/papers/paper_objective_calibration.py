@@ -298,9 +298,9 @@ STUDIES: tuple[Study, ...] = (
                 "best trees are on average no better than naming the larger class, and our counts "
                 "are within chance. At 10 and 25 an alpha of 0.1, whose splits have less noise, is "
                 "best most often; neither the alpha of leaves nor calibration by depth instead of "
-                "by weight explains it (objective_calibration_alphas), nor M and beta "
-                "(objective_calibration_settings). The printed counts at 1, 10 and 25 are within "
-                "chance, too",
+                "by weight explains it (objective_calibration_alphas), nor at 25 do M and beta "
+                "(objective_calibration_settings, whose counts at 10 are within chance). The "
+                "printed counts at 1, 10 and 25 are within chance, too",
             }
         ],
     ),
