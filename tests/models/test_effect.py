@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -72,6 +73,40 @@ def truth(term):
 
 
 # Parts.
+
+
+@pytest.mark.parametrize("kind", ["classes", "numbers"])
+def test_noise_in_a_count_is_an_error_of_all_sums_of_its_feature(kind):
+    """The part of each bin in a sum is the derivative for points that the bin alone contains."""
+    model = fitted(1_500, 3, kind=kind)
+    given = model._fit, model._released_terms, model._objective(model.schema_)
+    whole = estimate.Estimate(*given, estimate.CAREFUL)
+    trajectory, population = whole._trajectory, whole._population
+    columns = np.column_stack([np.ones(population.n_records), population.scores[:, 0]])
+    truth, curves = np.sin(population.scores[:, 0]), np.zeros(len(trajectory._shares))
+    together = np.zeros((3, 3))
+    errors = trajectory._count_errors
+    sizes = [len(counts.counts) for counts in model._fit.binned.counts]
+    values = [(c.variance**0.5 / c.counts)[: -c.n_special] for c in model._fit.binned.counts]
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    for start, own in zip(starts, values, strict=False):
+        np.testing.assert_allclose(errors[start : start + len(own)], own)
+    alone = [population.bins[:, [k]] == np.arange(n) for k, n in enumerate(sizes)]
+    inside = np.concatenate(alone, axis=1).astype(np.float64)
+
+    def sums():
+        return trajectory.sums(population, truth, columns, inside, curves, together)
+
+    found = sums()
+    trajectory._count_errors = np.zeros_like(errors)
+    plain = sums()
+    for k, (start, end) in enumerate(pairwise(starts)):
+        own = trajectory.feature_of_leaf == k
+        loads = plain.slopes[own, 2 + start : 2 + end] * errors[start:end]
+        values, vectors = np.linalg.eigh(np.eye(own.sum()) + loads @ loads.T)
+        root = (vectors / np.sqrt(values)) @ vectors.T
+        np.testing.assert_allclose(found.missing[own], root @ plain.missing[own], atol=1e-6)
+        np.testing.assert_allclose(found.slopes[own], root @ plain.slopes[own], atol=1e-6)
 
 
 @pytest.mark.parametrize("correlation", [-0.95, -0.3, 0.0, 0.6, 0.95])
@@ -296,7 +331,8 @@ def test_terms_are_said_to_be_related_if_their_features_are(same):
     y = np.where(rng.random(len(X)) < 1 / (1 + np.exp(-score)), "yes", "no")
     features = {name: FEATURES[name] for name in ("x", "z")}
     schema = Schema(features, target=Classes(["no", "yes"]))
-    model = DPExplainableBoostingClassifier(1.0, schema=schema, reproducible_seed=0).fit(X, y)
+    # At epsilon 1, noise in the counts often hides which errors of such curves are related.
+    model = DPExplainableBoostingClassifier(4.0, schema=schema, reproducible_seed=0).fit(X, y)
     assert ("related" in model.explain_global().effect_caution) is same
 
 
@@ -399,13 +435,13 @@ def test_an_estimate_is_kept_in_files_and_older_files_are_read():
     [
         (
             "classes",
-            [-0.54922187, 0.0559801197, 0.502468806, -0.758664049, 0.0926266294, 0.678845108,
-             0.108731019, 0.0919885692, 0.11205, 2.90308674],
+            [-0.54922198, 0.0559802085, 0.502468829, -0.75735289, 0.0906892524, 0.679441993,
+             0.111137023, 0.0920757218, 0.114479624, 2.91477926],
         ),
         (
             "numbers",
-            [-0.620487182, 0.0267257435, 0.604037881, -0.681613017, 0.0553178698, 0.637689076,
-             0.0457907356, 0.0459150677, 0.0464499962, 2.88150052],
+            [-0.620487182, 0.0267257435, 0.604037881, -0.682526402, 0.0542892116, 0.639641921,
+             0.0456609643, 0.0459117869, 0.0463355188, 2.88866642],
         ),
     ],
 )  # fmt: skip
@@ -418,7 +454,8 @@ def test_estimates_of_two_classes_and_numbers_are_those_recorded_before_other_ki
     numbers were first counted in finer cells, which changes the fit but not how it is read. The
     factor was recorded again when errors of shrinkage became independent for independent features,
     and all but the released curve when terms were allowed to jump and the prior of correlations
-    was learned from all pairs.
+    was learned from all pairs, and once more when counts became uncertain and the prior got a
+    second axis.
     """
     monkeypatch.setattr(estimate, "CATEGORIES", 1.0)
     settings = {"calibrated": False} if kind == "classes" else {}

@@ -28,6 +28,7 @@ from dpexplain.models.boosting.uncertainty.effects.posterior import (
     fit_of_dependence,
     posterior,
 )
+from dpexplain.models.boosting.uncertainty.effects.trajectory import whitened
 from dpexplain.schema import Numeric
 
 pytestmark = pytest.mark.full
@@ -178,6 +179,35 @@ def test_unordered_terms_and_two_bins_have_no_jumps():
     basis = basis_of_edges(np.array([0.0, 0.5, 1.0]), share)
     assert possible_jumps(basis, 2, ordered=True, block=slice(1, 2), std=1.0).number == 0
     assert possible_jumps(basis, 2, ordered=False, block=slice(1, 2), std=1.0).number == 0
+
+
+def test_a_curve_may_change_more_if_the_values_of_few_records_are_far_apart():
+    """The first bin has 0.1% of the records, and all others the same number of them."""
+    n = 41
+    share = np.append(np.append(0.001, np.full(n - 1, 0.999 / (n - 1))), 0.0)
+    inner = np.linspace(0.5, 1.0, n)
+    changes = []
+    for low in (0.0, 0.475):
+        basis = basis_of_edges(np.append(low, inner), share)
+        apart = basis.functions[1] - basis.functions[0]
+        changes.append(apart @ apart + basis.left_out[0] + basis.left_out[1])
+    # The ratio is 21. On the axis halfway between values and ranks alone, it would be 4.8.
+    assert changes[0] > 10.0 * changes[1]
+
+
+# Shared errors.
+
+
+@given(seed=st.integers(0, 2**16), n_errors=st.integers(1, 7))
+@settings(max_examples=30, deadline=None)
+def test_whitened_sums_have_independent_errors(seed, n_errors):
+    rng = np.random.default_rng(seed)
+    loads = rng.normal(size=(5, n_errors)) * rng.choice([0.0, 0.1, 1.0, 100.0], n_errors)
+    missing = rng.normal(size=5)
+    found, root = whitened(loads, missing, np.eye(5))
+    covariance = np.eye(5) + loads @ loads.T
+    np.testing.assert_allclose(root @ covariance @ root.T, np.eye(5), atol=1e-7)
+    np.testing.assert_allclose(found, root @ missing, atol=1e-9)
 
 
 # Curved dependence.

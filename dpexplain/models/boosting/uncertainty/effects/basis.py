@@ -58,10 +58,12 @@ def basis_of_term(bins: FeatureBins, counts: BinCounts, n_terms: int) -> Basis:
 
     In the prior of an ordered feature, a curve is the sum of two independent parts: a smooth part,
     which includes a straight line, and a part that can jump (Brownian motion). Both are functions
-    of an axis halfway between values and ranks. Their variances, averaged along this axis, are
-    equal before curves are centered. In the prior of an unordered feature, categories are
-    independent. Averaged over the records, the prior variance of a centered curve is 1. If all
-    records are in one bin, the only function is zero.
+    of an axis, along which their variances have equal averages before curves are centered. The
+    covariance is averaged over two axes: values, and one halfway between values and ranks. On the
+    second one alone, curves could hardly change where there are few records, however far apart
+    their values are. In the prior of an unordered feature, categories are independent. Averaged
+    over the records, the prior variance of a centered curve is 1. If all records are in one bin,
+    the only function is zero.
 
     Parameters
     ----------
@@ -80,7 +82,8 @@ def basis_of_term(bins: FeatureBins, counts: BinCounts, n_terms: int) -> Basis:
     covariance = np.eye(n_bins)
     most = _MOST_CATEGORIES
     if counts.ordered:
-        covariance[:n_values, :n_values] = _ordered(_axis(bins.edges, share[:n_values]))
+        axes = _axes(bins.edges, share[:n_values])
+        covariance[:n_values, :n_values] = np.mean([_ordered(x) for x in axes], axis=0)
         most = int(np.clip(MOST // n_terms, _LEAST_ORDERED, _MOST_ORDERED))
     seen = share > 0.0
     weights = np.where(seen, np.maximum(share, _LEAST_SHARE), 0.0)
@@ -150,11 +153,11 @@ def _ordered(x: FloatArray) -> FloatArray:
     return np.asarray((1.0 - _JUMPS) * (smooth + straight) + _JUMPS * jumps)
 
 
-def _axis(edges: FloatArray | None, share: FloatArray) -> FloatArray:
-    """Return bin positions from 0 to 1, halfway between values and ranks."""
+def _axes(edges: FloatArray | None, share: FloatArray) -> list[FloatArray]:
+    """Return positions of bins from 0 to 1: values, and halfway to ranks."""
     ranks = np.cumsum(share) - share / 2.0
     n = len(share)
     values = np.arange(n, dtype=np.float64) if edges is None else (edges[1:] + edges[:-1]) / 2.0
     steps = np.sqrt(np.diff(values) * np.maximum(np.diff(ranks), 1e-6))
-    place = np.concatenate([[0.0], np.cumsum(steps)])
-    return np.asarray(place / max(float(place[-1]), 1e-300))
+    halfway = np.concatenate([[0.0], np.cumsum(steps)])
+    return [(x - x[0]) / max(float(x[-1] - x[0]), 1e-300) for x in (values, halfway)]

@@ -106,7 +106,7 @@ class ClassTrajectory(Trajectory):
         for v in at:
             k, row = self._visit_feature[v], row_of_visit[v]
             using = np.flatnonzero((self._nearest == self._anchor[v]) & (self._visit_feature == k))
-            member, leaves = self._members(k, using)
+            member, leaves, _ = self._members(k, using)
             size = (self._start[k + 1] - self._start[k], population.n_records)
             for c in range(n_classes):
                 slopes = np.zeros((size[0], n))
@@ -135,14 +135,3 @@ class ClassTrajectory(Trajectory):
             )  # fmt: skip
             stds.append(np.hypot(self._std, MISFIT * np.sqrt(self._n_passes) * own))
         return np.stack(stds, axis=1)
-
-    def _members(self, k: int, visits: NDArray[np.intp]) -> tuple[FloatArray, NDArray[np.intp]]:
-        """Return the leaves of some visits: a 0/1 matrix of their bins, and their indices."""
-        n_bins = self._start[k + 1] - self._start[k]
-        parts, rows = [], []
-        for v in visits:
-            leaves = self._leaf_of_bin[self._bin_start[v] : self._bin_start[v] + n_bins]
-            own = np.arange(self._leaf_start[v], self._leaf_start[v + 1])
-            parts.append(np.arange(len(own))[:, None] == leaves)
-            rows.append(own)
-        return np.concatenate(parts).astype(np.float64), np.concatenate(rows)

@@ -8,6 +8,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
+from dpexplain.binning.counts import BinCounts
 from dpexplain.models.boosting.pairs import shares
 from dpexplain.models.boosting.released import PrivateFit, released_path
 from dpexplain.models.boosting.uncertainty.curvature import INSIDE_CLIP
@@ -40,7 +41,8 @@ class Sums:
     Attributes
     ----------
     missing : ndarray of shape (n_leaves,)
-        Released minus expected sums, in standard deviations of their errors.
+        Released minus expected sums. They and the derivatives are transformed so that their errors
+        are independent and have variance 1.
     slopes : ndarray of shape (n_leaves, n_columns)
         Derivative of the expected sums with respect to each coefficient or correlation (and, for
         counts, the dispersion), in the same units.
@@ -76,6 +78,7 @@ class Trajectory:
         self.feature_of_leaf = np.repeat(self._visit_feature, np.diff(self._leaf_start))
         self._n_passes = len(visits) / len(fit.binned.counts)
         self._shares = np.concatenate([shares(c) for c in fit.binned.counts])
+        self._count_errors = np.concatenate([_relative_errors(c) for c in fit.binned.counts])
         self._kind = LOGISTIC if logistic else NORMAL
         self._released = fit.steps.sums.ravel()
         self._std = np.repeat(fit.leaf_noise_std, np.diff(self._leaf_start))
@@ -125,7 +128,10 @@ class Trajectory:
             is one more column, for the dispersion.
         """
         expected, reach = np.zeros((2, len(self._released)))
-        n_columns = columns.shape[1] + scores.shape[1] + (table is not None)
+        n_coefficients = columns.shape[1]
+        # With a derivative of one, a column contains the part of each bin in the expected sums.
+        scores = np.column_stack([np.ones(len(scores)), scores])
+        n_columns = n_coefficients + scores.shape[1] + (table is not None)
         slopes = np.zeros((_ANCHORS, int(self._start[-1]), n_columns))
         columns, scores = np.ascontiguousarray(columns), np.ascontiguousarray(scores)
         each = self.n_samples / population.n_records
@@ -143,10 +149,7 @@ class Trajectory:
             )  # fmt: skip
         # An error of the synthetic population is the same in every pass and does not average out.
         std = np.hypot(self._std, MISFIT * np.sqrt(self._n_passes) * reach)
-        missing = (self._released - expected) / std
-        per_leaf = self._per_leaf(slopes)
-        per_leaf /= std[:, None]  # in place: this is the largest array of an estimate
-        return Sums(missing, per_leaf)
+        return self._per_leaf((self._released - expected) / std, slopes, std, n_coefficients)
 
     def _expected(  # type: ignore[no-untyped-def]
         self, population, truth, each, columns, scores, curves, together, expected, slopes, reach
@@ -206,16 +209,82 @@ class Trajectory:
         each_one = np.ones((population.n_records, 1))
         add_per_bin(slopes, weights, [columns, scores, each_one], population.bins, self._start)
 
-    def _per_leaf(self, slopes: FloatArray) -> FloatArray:
-        """Sum derivatives over the bins of each leaf."""
-        found = np.empty((len(self._released), slopes.shape[2]))
-        for v, (k, a) in enumerate(zip(self._visit_feature, self._nearest, strict=True)):
-            rows = slice(self._leaf_start[v], self._leaf_start[v + 1])
-            n_bins = self._start[k + 1] - self._start[k]
-            leaves = self._leaf_of_bin[self._bin_start[v] : self._bin_start[v] + n_bins]
-            member = np.arange(rows.stop - rows.start)[:, None] == leaves
-            found[rows] = member.astype(np.float64) @ slopes[a, self._start[k] : self._start[k + 1]]
-        return found
+    def _members(
+        self, k: int, visits: NDArray[np.intp]
+    ) -> tuple[FloatArray, NDArray[np.intp], NDArray[np.intp]]:
+        """Return the leaves of some visits of a feature.
+
+        Returns
+        -------
+        member : ndarray of shape (n_leaves, n_bins)
+            1 for the bins in each leaf, otherwise 0.
+        leaves, of_visit : ndarray of shape (n_leaves,)
+            Index and visit of each leaf.
+        """
+        n_bins = self._start[k + 1] - self._start[k]
+        parts, rows = [], []
+        for v in visits:
+            bins = self._leaf_of_bin[self._bin_start[v] : self._bin_start[v] + n_bins]
+            own = np.arange(self._leaf_start[v], self._leaf_start[v + 1])
+            parts.append(np.arange(len(own))[:, None] == bins)
+            rows.append(own)
+        of_visit = np.repeat(visits, [len(own) for own in rows])
+        return np.concatenate(parts).astype(np.float64), np.concatenate(rows), of_visit
+
+    def _per_leaf(
+        self, missing: FloatArray, slopes: FloatArray, std: FloatArray, column: int
+    ) -> Sums:
+        """Sum derivatives over the bins of each leaf, and allow for noise in the counts.
+
+        One column of `slopes` contains the part of each bin in the expected sums.
+        """
+        others = np.delete(np.arange(slopes.shape[2]), column)
+        found = np.empty((len(missing), len(others)))
+        for k in range(len(self._start) - 1):
+            own = slice(self._start[k], self._start[k + 1])
+            member, leaves, visits = self._members(k, np.flatnonzero(self._visit_feature == k))
+            anchors = self._nearest[visits]
+            for a in np.unique(anchors):
+                at = anchors == a
+                found[leaves[at]] = member[at] @ slopes[a, own][:, others]
+            loads = member * (self._count_errors[own] * slopes[anchors, own, column])
+            missing[leaves], found[leaves] = whitened(
+                loads / std[leaves, None], missing[leaves], found[leaves] / std[leaves, None]
+            )
+        return Sums(missing, found)
+
+
+def whitened(
+    loads: FloatArray, missing: FloatArray, slopes: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Transform sums with shared errors to sums with independent errors of variance 1.
+
+    Parameters
+    ----------
+    loads : ndarray of shape (n_sums, n_errors)
+        Change of each sum per standard deviation of each shared error, in standard deviations of
+        its own error.
+    missing : ndarray of shape (n_sums,)
+        Released minus expected sums, in standard deviations of their own errors.
+    slopes : ndarray of shape (n_sums, n_columns)
+        Derivatives, in the same units.
+
+    Returns
+    -------
+    missing, slopes : ndarray
+        Multiplied by the inverse square root of the covariance of all errors.
+    """
+    directions, sizes, _ = np.linalg.svd(loads, full_matrices=False)
+    less = 1.0 - 1.0 / np.sqrt(1.0 + sizes**2)
+    missing = missing - directions @ (less * (directions.T @ missing))
+    return missing, slopes - directions @ (less[:, None] * (directions.T @ slopes))
+
+
+def _relative_errors(counts: BinCounts) -> FloatArray:
+    """Return the standard deviation of the noise in each count, per record counted."""
+    std = np.sqrt(counts.variance)
+    seen = shares(counts) > 0.0
+    return np.divide(std, counts.counts, out=np.zeros(len(std)), where=seen)
 
 
 def _starts(sizes: list[int]) -> NDArray[np.int64]:
