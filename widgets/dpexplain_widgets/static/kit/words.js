@@ -50,6 +50,12 @@ export function scoreWords(payload) {
   return positive === undefined ? "log-odds" : `log-odds of “${quotedName(positive, 24)}”`;
 }
 
+/** The title of an axis of scores; where it does not fit, it leaves out what log-odds of a class are compared with. */
+export function scoreAxisTitle(payload, fits) {
+  const whole = `adds to ${scoreWords(payload)}`;
+  return fits(whole) ? whole : whole.replace(/ against the average class$/, "");
+}
+
 /** Explanation of the bands, shown on request. */
 export const BAND_MEANING =
   "The wide band shows total uncertainty: privacy noise, random bins and trees, and the sampling of " +

@@ -9,7 +9,7 @@ import { beyondMark, clipRectangle, hatchPattern, label, LABEL_SIZE, rule } from
 import { linearScale, niceAxis } from "../../charts/scale.js";
 import { fitText, fitTexts, labelsThatFit, textWidth, wrapText } from "../../kit/text.js";
 import { watermark } from "../../charts/watermark.js";
-import { noiseVerdict, scoreWords } from "../../kit/words.js";
+import { noiseVerdict, scoreAxisTitle } from "../../kit/words.js";
 
 const SIZES_OF_ROWS = { one: 30, two: 42, stacked: 58, apart: 14, head: 50, lineStep: 16 };
 const STACKED = 460; // below this width, names stand above their bars
@@ -84,7 +84,9 @@ function headLabels(view, layout) {
   const kept = labelsThatFit(ticks, 10).map((i) => label(ticks[i].text, ticks[i].center, 44));
   const counted = view.state.fit.guarantee.private ? "noisy count" : "count";
   const countedRoom = textWidth(counted, LABEL_SIZE, view.font);
-  const title = fitText(`adds to ${scoreWords(view.state.payload)}`, width - countedRoom - 40, LABEL_SIZE, view.font);
+  const room = width - countedRoom - 40;
+  const words = scoreAxisTitle(view.state.payload, (text) => textWidth(text, LABEL_SIZE, view.font) <= room);
+  const title = fitText(words, room, LABEL_SIZE, view.font);
   const start = Math.min(left + 8, width - countedRoom - 32 - textWidth(title, LABEL_SIZE, view.font));
   return [
     label(title, Math.max(0, start), 17, "start", "dpx-axis-title"),

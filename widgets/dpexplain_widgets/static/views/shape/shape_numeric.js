@@ -14,7 +14,7 @@ import { linearScale, niceAxis } from "../../charts/scale.js";
 import { fitText, textWidth } from "../../kit/text.js";
 import { bottomLabels, fineStep } from "../../charts/bin_ticks.js";
 import { watermarkOver } from "../../charts/curve_watermark.js";
-import { noiseVerdict, scoreWords } from "../../kit/words.js";
+import { noiseVerdict, scoreAxisTitle } from "../../kit/words.js";
 
 const SIZES = { above: 34, plot: 250, between: 40, histogram: 66, below: 50 };
 const CUT_MARKS_APART = 40;
@@ -119,8 +119,9 @@ function axisTitles({ state, font }, layout) {
  const bin = even && !noted ? "equal-width bin" : "bin";
   const wide = layout.per === null ? bin : `bin of width ${formatNumber(layout.per, 3)}`;
   const counted = `records per ${wide}${state.fit.guarantee.private ? " (noisy count)" : ""}`;
+  const title = scoreAxisTitle(state.payload, (words) => textWidth(words, LABEL_SIZE, font) <= width - 8);
   return [
-    label(fit(`adds to ${scoreWords(state.payload)}`, width - 8), 0, 15, "start", "dpx-axis-title"),
+    label(fit(title, width - 8), 0, 15, "start", "dpx-axis-title"),
     label(fit(counted, width - 8), 0, histogramTop - 13, "start", "dpx-axis-title"),
     label(below, center, histogramBottom + 42, "middle", "dpx-axis-title"),
   ];
