@@ -32,6 +32,8 @@ from dpexplain.exceptions import SchemaError
 from dpexplain.models.boosting.records import chunked as boosting_chunks
 from dpexplain.models.boosting.records import spill as scratch
 from dpexplain.models.boosting.records._kernels_sums import _BLOCK
+from dpexplain.models.boosting.records.binned import LOGISTIC
+from dpexplain.models.boosting.records.source import EncodedRecords
 from dpexplain.tables import chunked_dask as dask_table
 from effort import examples
 
@@ -387,6 +389,24 @@ def test_the_temporary_file_has_no_name_is_closed_to_others_and_vanishes(monkeyp
     assert_same_fit(make_estimator(name), table, ListTable(cut(table, [100])), None)
     assert seen == [(0, 0, [])]
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("memory_bytes", [0, 1 << 30])
+def test_bins_of_records_in_the_file_take_no_memory(memory_bytes):
+    rng, store = np.random.default_rng(0), scratch.Scratch(memory_bytes)
+    cells = [[rng.integers(0, 1000, n).astype(np.uint16) for _ in range(2)] for n in (5001, 0, 77)]
+    targets = [rng.random(len(own[0])).astype(np.float32) for own in cells]
+    for own, target in zip(cells, targets, strict=True):
+        store.add(EncodedRecords([column.copy() for column in own], target.copy()))
+    bin_of_cell = rng.integers(0, 200, 1000).astype(np.uint16)
+    found = [part.binned([bin_of_cell] * 2, [200] * 2, LOGISTIC) for part in store.records()]
+    store.close()
+    for part, own, target in zip(found, cells, targets, strict=True):
+        for bins, column in zip(part._bins, own, strict=True):
+            assert bins.dtype == np.uint8
+            np.testing.assert_array_equal(bins, bin_of_cell[column])
+            assert bins.flags.owndata == (memory_bytes > 0)
+        np.testing.assert_array_equal(part._target, target)
 
 
 # Planted mistakes.

@@ -137,7 +137,13 @@ def _counts(cells: Index, n_cells: int) -> NDArray[np.int64]:
 
 
 def _merged(cells: Index, bin_of_cell: Index) -> Index:
-    bins = cells if cells.dtype == bin_of_cell.dtype else np.empty(len(cells), bin_of_cell.dtype)
+    """Replace cells by bins, in place if the cells are in a file."""
+    if cells.dtype == bin_of_cell.dtype:
+        bins = cells
+    elif cells.flags.owndata:
+        bins = np.empty(len(cells), bin_of_cell.dtype)
+    else:  # no bin is written over a cell that is still to be read
+        bins = cells.view(bin_of_cell.dtype)[: len(cells)]
     for start in range(0, len(cells), _BLOCK):
         bins[start : start + _BLOCK] = bin_of_cell[cells[start : start + _BLOCK]]
     return bins

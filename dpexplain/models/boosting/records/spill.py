@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import mmap
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import IO, Any, Final
 
 import numpy as np
@@ -61,19 +61,35 @@ class Scratch:
         self._end += padding + array.nbytes
         return place
 
-    def records(self) -> list[EncodedRecords]:
-        """Return all records; arrays in the file are mapped into memory, not read."""
+    def records(self) -> Iterator[EncodedRecords]:
+        """Return all records; arrays in the file are mapped into memory, not read.
+
+        Pages of the file leave memory as soon as the next records are asked for; they are read
+        again if an array is used later.
+        """
+        yield from self._in_memory
         if self._file is None:
-            return self._in_memory
+            return
         self._file.flush()
         mapped = mmap.mmap(self._file.fileno(), max(self._end, 1))
-        return [*self._in_memory, *(_views(mapped, places) for places in self._places)]
+        for places in self._places:
+            yield _views(mapped, places)
+            _let_go(mapped, places)
 
     def close(self) -> None:
         """Free the records; the file is deleted once no array refers to it."""
         self._in_memory, self._places = [], []
         if self._file is not None:
             self._file.close()
+
+
+def _let_go(mapped: mmap.mmap, places: Sequence[_Place]) -> None:
+    """Free the memory of mapped arrays; the file keeps their contents."""
+    if hasattr(mmap, "MADV_DONTNEED"):  # not on Windows
+        dtype, last, count = places[-1]
+        first = places[0][1] // mmap.PAGESIZE * mmap.PAGESIZE
+        if n_bytes := last + dtype.itemsize * count - first:
+            mapped.madvise(mmap.MADV_DONTNEED, first, n_bytes)
 
 
 def _views(mapped: mmap.mmap, places: Sequence[_Place]) -> EncodedRecords:
