@@ -248,14 +248,14 @@ def test_expected_sums_are_those_of_a_naive_loop(kind):
     clips, anchor = np.array([0.7, 0.6, 0.8, 0.5]), np.array([0, 0, -1, 1])
     left, shares = rng.normal(size=7), np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.2, 0.3])
     together, each, spread = np.array([[0.0, 0.3], [0.3, 0.0]]), 2.5, 0.9
-    sums, reach, slopes = np.zeros(8), np.zeros(8), np.zeros((2, 7, 5))
+    sums, reach, slopes = np.zeros(8), np.zeros(8), np.zeros((2, 7, 6))
     _kernels.expected_sums(
         bins, start, truth_, each, spread, kind, 0.1, visit_feature,
         np.concatenate(leaves).astype(np.int64), np.array([0, 4, 7, 11]), np.concatenate(updates),
         np.array([0, 2, 4, 6, 8]), clips, anchor, columns, scores, left.copy(), shares, together,
         sums, slopes, reach,
     )  # fmt: skip
-    expected, wanted, room = np.zeros(8), np.zeros((2, 7, 5)), np.zeros(8)
+    expected, wanted, room = np.zeros(8), np.zeros((2, 7, 6)), np.zeros(8)
     score, lacks = np.full(n_people, 0.1), left.copy()
     for v, k in enumerate(visit_feature):
         residual, reaction = _naive(kind, truth_, score, clips[v], spread)
@@ -270,7 +270,8 @@ def test_expected_sums_are_those_of_a_naive_loop(kind):
             if anchor[v] >= 0:
                 row = wanted[anchor[v], start[k] + bins[m, k]]
                 row[:3] += each * reaction[m] * columns[m]
-                row[3:] += each * residual[m] * scores[m]
+                row[3] += each * residual[m]
+                row[4:] += each * residual[m] * scores[m]
             score[m] += updates[v][bins[m, k]]
         lacks[start[k] : start[k + 1]] -= updates[v]
     # The normal twin integrates on 20,001 points.

@@ -135,7 +135,8 @@ def test_expected_sums_of_counts_are_those_of_a_naive_loop():
     )  # fmt: skip
     slopes = np.zeros((2, 7, 6))
     derivatives = [columns, scores, np.ones((n_people, 1))]
-    add_per_bin(slopes, weights, derivatives, visits["bins"], visits["start"])
+    weighted = list(zip(weights, derivatives, strict=True))
+    add_per_bin(slopes, weighted, visits["bins"], visits["start"])
     expected, wanted, score = np.zeros(8), np.zeros((2, 7, 6)), np.full(n_people, -1.0)
     counts, size = np.arange(2_000), 1 / 0.7
     held = np.minimum(counts, high) / high

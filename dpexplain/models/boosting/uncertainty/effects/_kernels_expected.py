@@ -20,6 +20,9 @@ LOGISTIC, NORMAL = 0, 1
 _PER_UNIT = 64
 _END = 9.0
 
+_BLOCK = 512
+"""Number of points whose derivatives are copied at a time, so that the copy stays in cache."""
+
 
 @cache
 def _normal_table() -> NDArray[np.float64]:
@@ -104,8 +107,9 @@ def expected_sums(  # type: ignore[no-untyped-def]
         Squared correlation of each pair; zero on the diagonal.
     sums : ndarray of shape (n_leaves,)
         Filled with the expected leaf sums.
-    slopes : ndarray of shape (n_anchors, n_bins_total, n_columns + n_pairs)
-        Filled with the derivatives of expected sums, per bin of the visited feature.
+    slopes : ndarray of shape (n_anchors, n_bins_total, n_columns + 1 + n_pairs)
+        Filled with the derivatives of expected sums, per bin of the visited feature. The column in
+        the middle contains the part of each bin in the expected sums.
     reach : ndarray of shape (n_leaves,)
         Filled with the derivatives of the expected residuals with respect to the true scores,
         summed over the records in each leaf. Each sum is multiplied by the standard deviation of
@@ -116,14 +120,15 @@ def expected_sums(  # type: ignore[no-untyped-def]
         np.ascontiguousarray(bins.T), start, truth, each, spread, kind, first_score, visit_feature,
         leaf_of_bin, bin_start, updates, leaf_start, clips, anchor, sums, reach, weights,
     )  # fmt: skip
-    add_per_bin(slopes, weights, [columns, scores], bins, start)
+    (reactions, residuals), one = weights, np.ones((len(bins), 1))
+    weighted = [(reactions, columns), (residuals, one), (residuals, scores)]
+    add_per_bin(slopes, weighted, bins, start)
     scale_reach(reach, left, shares, together, start, visit_feature, bin_start, updates, leaf_start)
 
 
 def add_per_bin(
     slopes: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    derivatives: Sequence[NDArray[np.float64]],
+    weighted: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]],
     bins: NDArray[np.int64],
     start: NDArray[np.int64],
 ) -> None:
@@ -132,10 +137,10 @@ def add_per_bin(
     Parameters
     ----------
     slopes : ndarray of shape (n_anchors, n_bins_total, n_columns_total)
-        Filled with the sums, side by side.
-    weights : ndarray of shape (n_kinds, n_anchors, n_features, n_records)
-        Weight of each point, for each kind of derivative and each visit with derivatives.
-    derivatives : sequence of n_kinds ndarrays of shape (n_records, n_columns)
+        Array of zeros, to which the sums are added, side by side.
+    weighted : sequence of (weights, derivatives)
+        Weight of each point at each visit with derivatives, of shape
+        (n_anchors, n_features, n_records), and derivatives of shape (n_records, n_columns).
     bins, start : ndarray
         As in `expected_sums`.
     """
@@ -143,11 +148,13 @@ def add_per_bin(
         points = np.argsort(bins[:, k], kind="stable")
         ends = np.searchsorted(bins[points, k], np.arange(start[k + 1] - start[k] + 1))
         for b, (low, high) in enumerate(pairwise(ends)):
-            inside, first = points[low:high], 0
-            for weight, columns in zip(weights, derivatives, strict=True):
-                last = first + columns.shape[1]
-                slopes[:, start[k] + b, first:last] = weight[:, k, inside] @ columns[inside]
-                first = last
+            for block in range(low, high, _BLOCK):
+                inside, first = points[block : min(block + _BLOCK, high)], 0
+                for weights, derivatives in weighted:
+                    last = first + derivatives.shape[1]
+                    part = weights[:, k, inside] @ derivatives[inside]
+                    slopes[:, start[k] + b, first:last] += part
+                    first = last
 
 
 def scale_reach(  # type: ignore[no-untyped-def]

@@ -164,14 +164,11 @@ class Estimate:
             together = expected_squares(correlation, self._known[1], len(self._sizes))
             table = None if self._high is None else count_table(self._high, dispersion[0])
             last = step + 1 == self._effort.n_steps
-            scores = self._population.score_functions(chosen)
-            if last:
-                scores = np.hstack([scores, self._population.curved_functions(chosen)])
             found = self._trajectory.sums(
                 self._population,
                 truth,
                 columns,
-                scores,
+                self._derivatives(chosen, curved=last),  # large, so only `sums` refers to it
                 curves,
                 together * self._error_ratio**2,
                 table,
@@ -188,7 +185,7 @@ class Estimate:
                 np.append(here, np.zeros(n_curved)),
                 self._fisher(columns, truth, table),
             )
-            del found, slopes, scores  # large, and not needed while the next one is computed
+            del found, slopes  # large, and not needed while the next one is computed
             given = (
                 self._sizes,
                 np.concatenate([self._known[0][chosen], prior[0]]),
@@ -219,6 +216,13 @@ class Estimate:
                 self._population.draw(correlation)
                 chosen = pairs_that_matter(self._spreads(at), spread, self._effort.most_pairs)
         return replace(self._summary(at, jumping), fit_of_sums=fits)
+
+    def _derivatives(self, chosen: NDArray[np.intp], *, curved: bool) -> FloatArray:
+        """Return derivatives of each point's log density."""
+        found = self._population.score_functions(chosen)
+        if not curved:
+            return found
+        return np.hstack([found, self._population.curved_functions(chosen)])
 
     def _jumps(self) -> list[Jumps]:
         """Return the possible jumps of all terms."""

@@ -129,10 +129,9 @@ class Trajectory:
         """
         expected, reach = np.zeros((2, len(self._released)))
         n_coefficients = columns.shape[1]
-        # With a derivative of one, a column contains the part of each bin in the expected sums.
-        scores = np.column_stack([np.ones(len(scores)), scores])
-        n_columns = n_coefficients + scores.shape[1] + (table is not None)
-        slopes = np.zeros((_ANCHORS, int(self._start[-1]), n_columns))
+        n_columns = n_coefficients + 1 + scores.shape[1] + (table is not None)
+        # Single precision is enough for sums of points, and this array is large.
+        slopes = np.zeros((_ANCHORS, int(self._start[-1]), n_columns), np.float32)
         columns, scores = np.ascontiguousarray(columns), np.ascontiguousarray(scores)
         each = self.n_samples / population.n_records
         if table is None:
@@ -147,6 +146,7 @@ class Trajectory:
                 reach, curves.copy(), self._shares, together, self._start, self._visit_feature,
                 self._bin_start, self._updates, self._leaf_start,
             )  # fmt: skip
+        del scores  # large
         # An error of the synthetic population is the same in every pass and does not average out.
         std = np.hypot(self._std, MISFIT * np.sqrt(self._n_passes) * reach)
         return self._per_leaf((self._released - expected) / std, slopes, std, n_coefficients)
@@ -206,8 +206,14 @@ class Trajectory:
             reach,
             weights,
         )
-        each_one = np.ones((population.n_records, 1))
-        add_per_bin(slopes, weights, [columns, scores, each_one], population.bins, self._start)
+        reactions, residuals, spreads = weights
+        one = np.ones((population.n_records, 1))
+        add_per_bin(
+            slopes,
+            [(reactions, columns), (residuals, one), (residuals, scores), (spreads, one)],
+            population.bins,
+            self._start,
+        )
 
     def _members(
         self, k: int, visits: NDArray[np.intp]
@@ -248,8 +254,10 @@ class Trajectory:
                 at = anchors == a
                 found[leaves[at]] = member[at] @ slopes[a, own][:, others]
             loads = member * (self._count_errors[own] * slopes[anchors, own, column])
+            scaled = found[leaves]
+            scaled /= std[leaves, None]
             missing[leaves], found[leaves] = whitened(
-                loads / std[leaves, None], missing[leaves], found[leaves] / std[leaves, None]
+                loads / std[leaves, None], missing[leaves], scaled
             )
         return Sums(missing, found)
 
@@ -267,7 +275,7 @@ def whitened(
     missing : ndarray of shape (n_sums,)
         Released minus expected sums, in standard deviations of their own errors.
     slopes : ndarray of shape (n_sums, n_columns)
-        Derivatives, in the same units.
+        Derivatives, in the same units; changed in place.
 
     Returns
     -------
@@ -277,7 +285,8 @@ def whitened(
     directions, sizes, _ = np.linalg.svd(loads, full_matrices=False)
     less = 1.0 - 1.0 / np.sqrt(1.0 + sizes**2)
     missing = missing - directions @ (less * (directions.T @ missing))
-    return missing, slopes - directions @ (less[:, None] * (directions.T @ slopes))
+    slopes -= directions @ (less[:, None] * (directions.T @ slopes))
+    return missing, slopes
 
 
 def _relative_errors(counts: BinCounts) -> FloatArray:
