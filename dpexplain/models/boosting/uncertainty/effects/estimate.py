@@ -291,26 +291,29 @@ class Estimate:
             covariance = covariance + np.outer(tail, tail)
         root = np.linalg.cholesky(covariance + 1e-12 * np.trace(covariance) / d * np.eye(d)).T
         root = np.concatenate([root, jumping.moves[:, :d]])
-        curves, errors, left, intercept_errors = [], [], [], root[:, 0].copy()
-        first = 1
+        left = np.concatenate(
+            [
+                scale * s * np.sqrt(b.left_out)
+                for s, b in zip(after.scales, self._bases, strict=True)
+            ]
+        )
+        alone = np.flatnonzero(left > 0.0)
+        # One row per independent error: large, so errors are computed in place.
+        rows = np.zeros((len(root) + len(alone), len(left) + 1))
+        rows[: len(root), -1] = scale * root[:, 0]
+        rows[len(root) + np.arange(len(alone)), alone] = left[alone]
+        curves, first, start = [], 1, 0
         for k, (basis, own) in enumerate(zip(self._bases, self._of_terms(at), strict=True)):
             # The released terms are centered with these weights, too.
             weights = centering_weights(basis, self._terms.counts[k])
             functions = basis.functions - weights @ basis.functions
             jump, moves = jumping.left[k], jumping.left_moves[k]
             curves.append(scale * (functions @ own + jump - weights @ jump))
-            block = root[:, first : first + len(own)]
-            error = block @ functions.T
-            error[d:] += moves - (moves @ weights)[:, None]
-            errors.append(scale * error)
-            intercept_errors += block @ (weights @ basis.functions)
-            left.append(scale * after.scales[k] * np.sqrt(basis.left_out))
-            first += len(own)
-        del root, block, error  # large, as are the errors of terms and their copies
-        joint = np.column_stack([*errors, scale * intercept_errors])
-        errors.clear()
-        alone = np.diag(np.concatenate([*left, [0.0]]))
-        rows = np.concatenate([joint, alone[np.diag(alone) > 0.0]])
+            block, error = root[:, first : first + len(own)], rows[:, start : start + len(weights)]
+            error[: len(root)] += scale * (block @ functions.T)
+            error[d : len(root)] += scale * (moves - (moves @ weights)[:, None])
+            rows[: len(root), -1] += scale * (block @ (weights @ basis.functions))
+            first, start = first + len(own), start + len(weights)
         rows *= np.sqrt(len(rows))
         intercept = self._objective.offset + scale * at[0]
         return EffectDraws(tuple(curves), float(intercept), rows)
