@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from statistics import NormalDist
 
@@ -235,16 +235,19 @@ class NoiseModel(Record):
         ndarray of shape (n_draws, n_values)
             Errors with mean zero, in units of the score.
         """
+        return np.concatenate(list(self._blocks_of_draws(n_draws, seed)))
+
+    def _blocks_of_draws(self, n_draws: int, seed: int) -> Iterator[FloatArray]:
+        """Yield what `draws` returns in blocks of rows: all draws at once take much memory."""
         n_values, rank = self.factor.shape
-        # In blocks of rows: the draws of all rows at once would take three times the memory.
         firsts = range(0, n_draws, _BLOCK)
         heights = (min(_BLOCK, n_draws - first) for first in firsts)
         numbers = normals(seed, [n_draws * rank, *(height * n_values for height in heights)])
-        errors = next(numbers).reshape(n_draws, rank) @ self.factor.T
+        weights = next(numbers).reshape(n_draws, rank)
         for first in firsts:
-            rows = errors[first : first + _BLOCK]
-            rows += self.remainder_std * next(numbers).reshape(rows.shape)
-        return errors
+            errors = weights[first : first + _BLOCK] @ self.factor.T
+            errors += self.remainder_std * next(numbers).reshape(errors.shape)
+            yield errors
 
     def simultaneous_factors(self, level: float = LEVEL) -> FloatArray:
         """Return the half-width of each term's simultaneous band, in standard deviations.
@@ -285,12 +288,13 @@ class NoiseModel(Record):
 
     def _largest_ratios(self) -> FloatArray:
         """Return the largest standardized absolute error for each draw and term."""
-        std = self.std
-        ratios = self.draws(_DRAWS)[:, :-1]
-        np.abs(ratios, out=ratios)
-        ratios /= np.where(std > 0, std, np.inf)[:-1]
-        firsts = np.cumsum((0, *self.sizes))[:-1]
-        return np.asarray(np.maximum.reduceat(ratios, firsts, axis=1))
+        std = np.where(self.std > 0, self.std, np.inf)[:-1]
+        firsts, largest = np.cumsum((0, *self.sizes))[:-1], []
+        for errors in self._blocks_of_draws(_DRAWS, _SEED):
+            ratios = np.abs(errors[:, :-1])
+            ratios /= std
+            largest.append(np.maximum.reduceat(ratios, firsts, axis=1))
+        return np.concatenate(largest)
 
     def score_std(self, bins: npt.NDArray[np.int64]) -> FloatArray:
         """Return the standard deviation of each sample's score.

@@ -25,9 +25,11 @@ def noisy_classifier():
 
 def test_noise_is_drawn_once_for_all_that_is_asked_of_one_explanation(monkeypatch):
     explanation = noisy_classifier()
-    drawn, draws = [], NoiseModel.draws
+    drawn, blocks = [], NoiseModel._blocks_of_draws
     monkeypatch.setattr(
-        NoiseModel, "draws", lambda self, n, *seed: drawn.append(n) or draws(self, n, *seed)
+        NoiseModel,
+        "_blocks_of_draws",
+        lambda self, n, seed: drawn.append(n) or blocks(self, n, seed),
     )
     answers = [
         (explanation.ranking(), explanation.terms_above_noise, explanation.noise_words)
