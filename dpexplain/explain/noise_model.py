@@ -238,7 +238,7 @@ class NoiseModel(Record):
         return np.concatenate(list(self._blocks_of_draws(n_draws, seed)))
 
     def _blocks_of_draws(self, n_draws: int, seed: int) -> Iterator[FloatArray]:
-        """Yield what `draws` returns in blocks of rows: all draws at once take much memory."""
+        """Yield blocks of rows of `draws`, which take less memory than all rows."""
         n_values, rank = self.factor.shape
         firsts = range(0, n_draws, _BLOCK)
         heights = (min(_BLOCK, n_draws - first) for first in firsts)
