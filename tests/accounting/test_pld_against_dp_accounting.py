@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dpexplain.accounting import (
@@ -64,6 +64,7 @@ def test_subsampled_releases_agree_to_a_ten_thousandth(
 
 
 @examples(4)
+@example(3.0, 1 / 64, 10, 14.0, 5.0, 2)
 @given(
     st.floats(0.8, 4), st.floats(0.005, 0.2), st.integers(10, 300), st.floats(4, 30),
     st.floats(5, 50), st.integers(1, 5),
