@@ -460,7 +460,9 @@ def _largest_ratio(part: ShapeFunction | PairCurve) -> float:
     std = part.total_std
     if std is None:
         return 0.0
-    ratio = np.divide(np.abs(part.contribution), std, out=np.zeros(std.shape), where=std > 0)
+    ratio = np.zeros(std.shape)
+    with np.errstate(over="ignore"):  # a standard deviation next to 0 gives an infinite ratio
+        np.divide(np.abs(part.contribution), std, out=ratio, where=std > 0)
     return float(ratio.max())
 
 
