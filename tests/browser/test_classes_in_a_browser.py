@@ -117,6 +117,7 @@ def test_all_samples_and_every_epsilon_show_the_predicted_classes_of_python(open
     page.get_by_text("All samples: which decisions are certain?").click()
     table = decisions(comparison(), ROWS, epsilon=view.epsilon, samples_public=True)
     rows = page.locator(".dpx-people tbody tr")
+    rows.nth(len(table) - 1).wait_for()
     for shown, row in zip(rows.all(), table.itertuples(), strict=True):
         cells = [words_of(cell) for cell in shown.locator("td").all()]
         assert float(cells[0]) == pytest.approx(row.prediction, abs=6e-4)
