@@ -129,10 +129,6 @@ bench-edit-dependent: $(VENV)/.bench ## measure repairs with a correlated featur
 bench-ui: $(VENV)/.test ## latencies of the Explorer in a browser, size and opening time of a page
 	$(BIN)/python tests/benchmarks/ui.py $(BENCH_ARGS)
 
-.PHONY: pictures
-pictures: $(VENV)/.test ## take the pictures of the Explorer in README.md and docs anew
-	$(BIN)/python $(SUPPORT)/take_pictures.py
-
 .PHONY: papers
 papers: $(VENV)/.bench $(PEERS)/.made ## measure the tables and figures of the papers (FAST=1 takes minutes)
 	PYTHONPATH=tests/benchmarks DPEXPLAIN_PEERS=$(PEERS_BIN)/python $(BIN)/python tests/papers/make_papers.py $(PAPERS_ARGS)
@@ -235,7 +231,7 @@ outputs: $(VENV)/.test ## run the notebooks, keep checked outputs and pictures o
 	$(BIN)/python $(SUPPORT)/notebooks.py $(OUTPUTS_ARGS)
 
 .PHONY: pictures
-pictures: $(VENV)/.test ## take the screenshots of the README
+pictures: $(VENV)/.test ## take the screenshots in the README and docs
 	$(BIN)/python $(SUPPORT)/pictures.py
 
 .PHONY: docs
