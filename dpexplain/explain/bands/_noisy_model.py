@@ -453,10 +453,7 @@ def words_of_effects(
 
 
 def _largest_ratio(part: ShapeFunction | PairCurve) -> float:
-    """Return the largest absolute ratio of a contribution to its standard deviation.
-
-    The result is 0 if there is no noise.
-    """
+    """Return the largest ratio of a contribution to its error; 0 without noise."""
     std = part.total_std
     if std is None:
         return 0.0
