@@ -1,5 +1,9 @@
 """A page for each public class and function, and a table of them on the page of their package.
 
+Pages of names stay out of the side bar, which stands on every page: hundreds of entries would
+hide the parts, and half of the time of a build went into copying them. The table, the link above
+each name and the search lead to them.
+
 The pages are written next to the page of the package before Sphinx looks for its sources. They
 follow ``__all__`` of the package, so a new name needs no entry. Git ignores them.
 """
@@ -18,7 +22,13 @@ import dpexplain
 REFERENCE = Path(__file__).parent / "reference"
 PART = re.compile(r"^\.\. automodule:: (\S+)$", re.MULTILINE)
 TITLES = {"exception": "Errors and warnings", "class": "Classes", "function": "Functions"}
-PAGE = """# {name}
+PAGE = """---
+orphan: true
+---
+
+# {name}
+
+Part of [`{part}`](../{overview}.md).
 
 ```{{code-block}} python
 from {origin} import {name}
@@ -52,8 +62,8 @@ def files(part: str) -> dict[str, str]:
     return {n: f"{n}-{kind_of(v)}" if n in alike else n for n, v in described(part).items()}
 
 
-def page(part: str, name: str, value: object) -> str:
-    """Write the page of one object, which opens with the shortest import."""
+def page(part: str, name: str, value: object, overview: str) -> str:
+    """Write the page of one object, which opens with the way back and the shortest import."""
     kind = kind_of(value)
     short = name in dpexplain.__all__ and getattr(dpexplain, name) is value
     return PAGE.format(
@@ -61,6 +71,7 @@ def page(part: str, name: str, value: object) -> str:
         origin="dpexplain" if short else part,
         kind=kind,
         part=part,
+        overview=overview,
         options="" if kind == "function" else "\n   :members:\n   :inherited-members:",
     )
 
@@ -79,8 +90,7 @@ def table(part: str, folder: str) -> str:
             lines += [f"* - [`{name}`]({folder}/{paths[name]}.md)"]
             lines += ["  - " + re.sub(r"`+", "`", summary)]
         lines += ["```"]
-    lines += ["", "```{toctree}", ":hidden:"]
-    return "\n".join([*lines, *(f"{folder}/{path}" for path in paths.values()), "```", ""])
+    return "\n".join([*lines, ""])
 
 
 def write_pages() -> None:
@@ -91,7 +101,7 @@ def write_pages() -> None:
             objects = described(part)
             for name, path in files(part).items():
                 file = REFERENCE / overview.stem / f"{path}.md"
-                wanted[file] = page(part, name, objects[name])
+                wanted[file] = page(part, name, objects[name], overview.stem)
     for lost in set(REFERENCE.glob("*/*.md")) - set(wanted):
         lost.unlink()
     for file, text in wanted.items():
