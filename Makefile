@@ -136,13 +136,13 @@ papers: $(VENV)/.bench $(PEERS)/.made ## measure the tables and figures of the p
 ##@ Check
 
 .PHONY: test
-test: $(VENV)/.test ## does the product work? lint, unit tests, a notebook, the Explorer in a browser: about two minutes
+test: $(VENV)/.test ## does the product work? lint, unit tests, a notebook, the Explorer in a browser: about three minutes
 	@$(BIN)/python $(SUPPORT)/parts.py unit --beside browser notebooks lint --at-once 3
 
 .PHONY: test-all
 test-all: $(VENV)/.test $(VENV)/.tsc ## everything that is tested, which takes about forty minutes
-	@FULL=1 $(BIN)/python $(SUPPORT)/parts.py lint unit doctest notebooks browser \
-		--beside oldest install-check binder-check --limit 4500
+	@FULL=1 $(BIN)/python $(SUPPORT)/parts.py lint browser unit doctest notebooks \
+		--beside oldest install-check binder-check --nice 5 --limit 4500
 
 .PHONY: tests-by-command
 tests-by-command: $(VENV)/.test ## which tests each of the two runs, file by file

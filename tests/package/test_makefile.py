@@ -65,7 +65,7 @@ def parts_of(repository: Path, command: str) -> set[str]:
     """Return the parts that a command runs, each of them a command."""
     plan = make(repository, "--dry-run", command).stdout.replace("\\\n", " ")
     (line,) = [line for line in plan.splitlines() if "parts.py" in line]
-    words = re.split(" --(at-once|limit) ", line.split("parts.py")[1])[0].split()
+    words = re.split(" --(at-once|nice|limit) ", line.split("parts.py")[1])[0].split()
     parts = set(words) - {"--beside"}
     assert parts <= phony_targets(repository)
     return parts

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import re
+import shutil
 import subprocess
 import sys
 
@@ -19,6 +22,8 @@ silent:
 \t@echo nothing
 hangs:
 \t@echo began; sleep 600 & wait
+level:
+\t@echo "priority $$(nice)"
 """
 
 
@@ -63,6 +68,15 @@ def test_a_part_that_hangs_is_stopped_and_fails(repository, tmp_path, order):
     lines = result.stdout.splitlines()
     assert lines[-2].endswith("failed parts: hangs")
     assert lines[-1] == "3 passed, 0 failed, 1 skipped"
+
+
+@pytest.mark.skipif(shutil.which("nice") is None, reason="no nice")
+def test_parts_beside_the_others_give_way_where_asked(repository, tmp_path):
+    of_this = os.nice(0)
+    result = run_parts(repository, tmp_path, "level", "--beside", "level", "--nice", "3")
+
+    priorities = re.findall(r"priority (\d+)", result.stdout)
+    assert sorted(priorities, key=int) == [str(of_this), str(min(of_this + 3, 19))]
 
 
 def test_when_all_went_well_the_status_says_so(repository, tmp_path):

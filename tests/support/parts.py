@@ -3,7 +3,8 @@
 ``python tests/support/parts.py unit browser --beside lint oldest`` runs ``make unit`` and then
 ``make browser``; at the same time it runs ``make lint`` and then ``make oldest``, whose output is
 shown once each has ended, so that no two of them mix. With ``--at-once 2``, the two run side by
-side as well. A failing part stops no other part. With ``--limit 4500``, whatever still runs
+side as well; with ``--nice 5``, they give way to the others, which waiting browsers leave time
+for. A failing part stops no other part. With ``--limit 4500``, whatever still runs
 after that many seconds is stopped and fails: a part that hangs must not hide the others.
 """
 
@@ -12,6 +13,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -21,6 +23,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 
 import psutil
 
@@ -51,15 +54,16 @@ class Outcome:
     counts: Counter[str]
 
 
-def run(part: str, deadline: float, *, shown: bool) -> Outcome:
+def run(part: str, deadline: float, *, shown: bool, nice: int = 0) -> Outcome:
     """Run one part until a deadline; show its output as it comes, or at the end."""
     started = time.monotonic()
     lines: list[str] = []
+    politely = ["nice", "-n", str(nice)] if nice and shutil.which("nice") else []
     title = f"\n===== make {part} =====\n"
     if shown:
         _write(title)
     process = subprocess.Popen(
-        [os.environ.get("MAKE", "make"), part],
+        [*politely, os.environ.get("MAKE", "make"), part],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -130,11 +134,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("parts", nargs="+", help="targets of make, shown as they run")
     parser.add_argument("--beside", nargs="*", default=[], help="targets to run at the same time")
     parser.add_argument("--at-once", type=int, default=1, help="how many of those run side by side")
+    parser.add_argument("--nice", type=int, default=0, help="by how much they give way")
     parser.add_argument("--limit", type=float, default=86_400, help="seconds for all of them")
     asked, started = parser.parse_args(arguments), time.monotonic()
     deadline = started + asked.limit
     with ThreadPoolExecutor(asked.at_once) as pool:
-        beside = [pool.submit(run, part, deadline, shown=False) for part in asked.beside]
+        behind = partial(run, deadline=deadline, shown=False, nice=asked.nice)
+        beside = [pool.submit(behind, part) for part in asked.beside]
         outcomes = [run(part, deadline, shown=True) for part in asked.parts]
         outcomes += [waiting.result() for waiting in beside]
     _write(f"\n{summary(outcomes, time.monotonic() - started)}\n")
