@@ -171,6 +171,8 @@ class LedgerSummary:
     ['means', 'counts']
     >>> round(summary.private_epsilon, 2)
     1.0
+    >>> str(summary).splitlines()[-2:]
+    ['- means: epsilon 0.5 alone', '- counts: epsilon 0.5 alone']
     """
 
     dataset: str
@@ -275,6 +277,15 @@ class LedgerSummary:
                 "only if they, and everything derived from them, are not shared."
             )
         return text
+
+    def __str__(self) -> str:
+        """Describe the spending, with a line for each charge."""
+        lines = (
+            f"- {entry.label}: "
+            + (f"epsilon {entry.epsilon:.4g} alone" if entry.private else "NOT PRIVATE")
+            for entry in self.entries
+        )
+        return "\n".join([self.words(), *lines])
 
     def total_for(self, unit: str) -> UnitTotal:
         """Find the total for the unit of a model.

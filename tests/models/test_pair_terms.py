@@ -234,6 +234,27 @@ def test_categories_keep_their_names_and_rare_special_bins_contribute_nothing(fi
     assert set(pair.axes[0].bin_edges) <= set(model.explain_global(effect=False)["age"].bin_edges)
 
 
+@pytest.mark.parametrize(
+    ("term", "names"),
+    [
+        ("age & dose", (0, 1)),
+        ("dose & age", (0, 1)),
+        ("this & that & age", (0, 2)),
+        ("age & this & that", (0, 2)),
+    ],
+)
+def test_the_name_that_explanations_give_a_pair_declares_it(term, names):
+    features = {"age": Numeric(0, 1), "dose": Numeric(0, 1), "this & that": Numeric(0, 1)}
+    plan = checked_pairs([term], Schema(features), (None,) * 3)
+    assert plan.declared == (names,)
+
+
+def test_a_name_that_could_be_two_pairs_is_refused():
+    schema = Schema({name: Numeric(0, 1) for name in ("a", "b & c", "a & b", "c")})
+    with pytest.raises(ValueError, match="list of pairs of feature names"):
+        checked_pairs(["a & b & c"], schema, (None,) * 4)
+
+
 @pytest.mark.full
 @pytest.mark.parametrize("kind", ["numbers", "classes"])
 def test_a_pair_is_chosen_if_it_has_an_effect_and_only_then(kind):

@@ -212,14 +212,14 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
         replaced by the nearest monotone curve, with bins weighted by noisy counts. This costs no
         privacy.
     pairs : int, "auto" or sequence of (str, str), default=0
-        Terms of two features each. A list such as ``[("age", "income")]`` declares pairs, which
-        must be public knowledge. A number is the maximum number of pairs that the fit chooses
-        privately; pairs that do not rise above the noise are not chosen. "auto" stands for 3, and
-        makes no choice if there are too few records for one. Pairs take 30% of the boosting budget,
-        and their choice takes 15%; if no pair is chosen, the 30% goes to the curves. The curves are
-        fitted before the pairs, so their bands and effect estimates do not include the pairs. Pairs
-        need joint composition, a single bag and squared error, and cannot contain a feature with a
-        monotone constraint.
+        Terms of two features each. A list such as ``[("age", "income")]`` or ``["age & income"]``
+        declares pairs, which must be public knowledge. A number is the maximum number of pairs that
+        the fit chooses privately; pairs that do not rise above the noise are not chosen. "auto"
+        stands for 3, and makes no choice if there are too few records for one. Pairs take 30% of
+        the boosting budget, and their choice takes 15%; if no pair is chosen, the 30% goes to the
+        curves. The curves are fitted before the pairs, so their bands and effect estimates do not
+        include the pairs. Pairs need joint composition, a single bag and squared error, and cannot
+        contain a feature with a monotone constraint.
     outer_bags : int, default=1
         Number of fits on random subsets of the records (bags), whose curves are averaged;
         explanations then show how much the bags differ. A record can be in every bag, so for the

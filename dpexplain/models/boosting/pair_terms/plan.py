@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import combinations
 from numbers import Integral
@@ -17,7 +17,7 @@ from dpexplain.models.boosting.objectives import Objective
 from dpexplain.models.boosting.recipe import Schedule
 from dpexplain.schema import Schema
 
-Pairs: TypeAlias = int | Literal["auto"] | Sequence[tuple[str, str]]
+Pairs: TypeAlias = int | Literal["auto"] | Sequence[tuple[str, str] | str]
 
 AUTO = 3
 """Maximum number of pairs for ``pairs="auto"``."""
@@ -151,12 +151,12 @@ def check_works_with_pairs(*refused: tuple[bool, str, str]) -> None:
 
 
 def _declared(
-    pairs: Sequence[tuple[str, str]], schema: Schema, directions: Sequence[Direction | None]
+    pairs: Sequence[tuple[str, str] | str], schema: Schema, directions: Sequence[Direction | None]
 ) -> tuple[tuple[int, int], ...]:
     """Return declared pairs as pairs of feature indices."""
     names = list(schema.feature_names)
     found: list[tuple[int, int]] = []
-    for pair in _listed(pairs):
+    for pair in _listed(pairs, set(names)):
         for name in pair:
             if name not in names:
                 meant = closest_name(name, names)
@@ -176,18 +176,25 @@ def _declared(
     return tuple(found)
 
 
-def _listed(pairs: object) -> list[tuple[str, str]]:
-    """Return declared pairs as tuples of two names."""
+def _listed(pairs: object, names: Set[str]) -> list[tuple[str, ...]]:
+    """Return declared pairs, given as two names or as one term, as tuples."""
     try:
-        listed = [tuple(pair) for pair in pairs if not isinstance(pair, str)]  # type: ignore[attr-defined]
-        well_formed = len(listed) == len(list(pairs))  # type: ignore[call-overload]
+        listed = [_parted(pair, names) if isinstance(pair, str) else tuple(pair) for pair in pairs]  # type: ignore[attr-defined]
     except TypeError:
-        listed, well_formed = [], False
-    if not well_formed or not all(
-        len(pair) == 2 and all(isinstance(name, str) for name in pair) for pair in listed
-    ):
+        listed = [()]
+    if not all(len(pair) == 2 and all(isinstance(name, str) for name in pair) for pair in listed):
         raise ValueError(
             f"pairs={shown(pairs)} must be 'auto', a number of pairs such as 2, or a list of pairs "
             "of feature names such as [('age', 'income')]."
         )
     return listed
+
+
+def _parted(term: str, names: Set[str]) -> tuple[str, ...]:
+    """Divide a term such as "age & job"; names of features may hold " & " too."""
+    words = term.split(" & ")
+    ways = [(" & ".join(words[:k]), " & ".join(words[k:])) for k in range(1, len(words))]
+    known = [way for way in ways if set(way) <= names]
+    if len(known) == 1 or len(ways) == 1:
+        return (known or ways)[0]
+    return ()
