@@ -81,6 +81,7 @@ def _add_claim(commands: Any) -> None:
         "comparison at which it holds. Spends nothing.",
         examples="dpexplain claim sweep.json --term age\n"
         "dpexplain claim sweep.json --term sex --bin female --against male\n"
+        "dpexplain claim sweep.json --term age --bin 25 35 --against 50 60\n"
         "dpexplain claim sweep.json --term age --extreme highest --bin 40 60\n"
         "dpexplain claim model.json --term age --bin 75 --csv",
     )
@@ -95,7 +96,11 @@ def _add_claim(commands: Any) -> None:
         "a range. For a pair of features, a cell, or two opposite corners of a region",
     )
     claim.add_argument(
-        "--against", nargs="+", metavar="BIN", help="bin (or cells) to compare with --bin"
+        "--against",
+        nargs="+",
+        metavar="BIN",
+        help="bin, range or cells to compare with --bin; without it, a range is compared with "
+        "the rest",
     )
     claim.add_argument(
         "--extreme", choices=("highest", "lowest"), help="claim that this bin lies in --bin"
@@ -186,8 +191,6 @@ def _bins(fit: GlobalExplanation, term: str, given: list[str] | None, option: st
     if len(given) > 2:
         raise CommandError(f"{option} takes one bin, or the two ends of a range; got {len(given)}.")
     shape = next((each for each in fit.terms if each.name == term), None)
-    if shape is not None and option == "--against" and len(given) == 2:
-        raise CommandError(f"--against takes one bin; {term!r} is not a pair of features.")
     named = tuple(each if shape is None else _bin(shape, each) for each in given)
     return named[0] if len(named) == 1 else named
 

@@ -91,6 +91,14 @@ def highest_between_two_ages(reader):
     return said(reader.page)
 
 
+def two_age_groups(reader):
+    reader.drag("24 – 26", "33 – 35")
+    reader.page.keyboard.down("Control")
+    reader.drag("48 – 50", "60 – 62")
+    reader.page.keyboard.up("Control")
+    return said(reader.page)
+
+
 def lowest_occupation(reader):
     reader.term("occupation")
     reader.ask("where it is lowest")
@@ -320,12 +328,13 @@ TASKS = {
     "AB": (possible_ranks, 1.0), "AC": (least_certain_rating, 0.5),
     "AD": (share_of_the_budget, 1.0), "AE": (order_without_privacy, 0.5),
     "AF": (change_with_epsilon, 4.0), "AG": (other_noise, 0.5),
+    "AH": (two_age_groups, 4.0),
 }  # fmt: skip
 WITH_PEOPLE = {*"FGHIMRT", "AA"}
 
 
-def test_there_are_thirty_three_questions():
-    doubled = {f"A{letter}" for letter in "ABCDEFG"}
+def test_there_are_thirty_four_questions():
+    doubled = {f"A{letter}" for letter in "ABCDEFGH"}
     assert set(ANSWERS) == set(TASKS) == {*"ABCDEFGHIJKLMNOPQRSTUVWXYZ", *doubled}
 
 

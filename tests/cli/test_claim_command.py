@@ -32,6 +32,10 @@ CASES = {
     "sign of the bin of a number": (("--bin", "52"), {"first": "51 – 53"}),
     "range of two numbers": (("--bin", "40", "60"), {"first": ("39 – 41", "60 – 62")}),
     "difference": (("--bin", "18", "--against", "51 – 53"), {"first": 0, "second": "51 – 53"}),
+    "two ranges": (
+        ("--bin", "25", "35", "--against", "50", "60"),
+        {"first": ("24 – 26", "33 – 35"), "second": ("48 – 50", "60 – 62")},
+    ),
     "extreme": (("--extreme", "highest"), {"extreme": "highest"}),
     "of a smaller epsilon": (("--bin", "52", "--epsilon", "1"), {"first": "51 – 53", "epsilon": 1}),
 }
@@ -90,7 +94,11 @@ def test_claims_of_a_model_that_is_not_private_are_refused(tmp_path, capsys):
         (("--term", "age", "--bin", "seventy"), "no bin 'seventy'"),
         (("--term", "age", "--bin", "200"), "outside the bounds of age: 17 to 90"),
         (("--term", "age", "--bin", "1", "2", "3"), "--bin takes one bin"),
-        (("--term", "age", "--bin", "20", "--against", "30", "40"), "--against takes one bin"),
+        (
+            ("--term", "age", "--bin", "20", "--against", "30", "40", "50"),
+            "--against takes one bin",
+        ),
+        (("--term", "age", "--bin", "20", "40", "--against", "30", "50"), "have a bin in common"),
         (("--term", "age", "--bin", "20", "--against", "20"), "the same"),
         (("--term", "age", "--epsilon", "3"), "contains fits at 0.5, 1, 4"),
         (("--term", "age", "--class", "yes"), "omit it"),

@@ -10,6 +10,8 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import stats
 
 import view_examples
@@ -141,6 +143,51 @@ def test_a_range_is_compared_with_the_weighted_mean_of_the_rest():
     assert exact * (1 - 1e-6) <= said.std <= 1.1 * exact
 
 
+@given(
+    seed=st.integers(0, 2**31),
+    n_bins=st.integers(2, 40),
+    special=st.booleans(),
+    data=st.data(),
+)
+@settings(max_examples=60, deadline=None)
+def test_two_ranges_err_by_no_less_than_their_joint_errors(seed, n_bins, special, data):
+    rng = np.random.default_rng(seed)
+    n = n_bins + special
+    noise = some_noise(seed, n, int(rng.integers(1, 6)))
+    curve = rng.normal(size=n)
+    term = ShapeFunction(
+        "x", "numeric", curve, rng.uniform(0, 100, n) * (rng.random(n) < 0.7),
+        bin_edges=np.arange(n_bins + 1.0), special=("missing",) * special,
+        guarantee=private_guarantee(), noise_std=noise.std[:n], simultaneous_factor=3.0,
+    )  # fmt: skip
+    explanation = classifier(terms=(term,), noise=noise)
+    ends = data.draw(st.lists(st.integers(0, n_bins - 1), min_size=4, max_size=4).map(sorted))
+    if ends[1] == ends[2]:
+        ends[:2], ends[2:] = [0, 0], [1, n_bins - 1]
+    one, other = (tuple(ends[:2]), tuple(ends[2:]))
+    said = claim(explanation, "x", one, other)
+    places = np.arange(n)
+    loads = np.zeros(n)
+    for (first, last), sign in ((one, 1.0), (other, -1.0)):
+        inside = ((places >= first) & (places <= last)).astype(float)
+        weights = inside * term.weights if (inside * term.weights).any() else inside
+        loads += sign * weights / weights.sum()
+    assert said.estimate == pytest.approx(loads @ curve)
+    assert said.std >= exact_std(noise, 0, loads) * (1 - 1e-6)
+    mirrored = claim(explanation, "x", other, one)
+    assert [mirrored.estimate, mirrored.std] == pytest.approx([-said.estimate, said.std])
+    if ends[0] == ends[1] and ends[2] == ends[3]:
+        assert said == claim(explanation, "x", ends[0], ends[2])
+    # The interval follows from those of both ranges against the rest: it holds whenever they do.
+    of_ranges = [claim(explanation, "x", each) for each in (one, other)]
+    halves = [
+        (1.0 - term.weights[first : last + 1].sum()) * (each.high - each.estimate)
+        for each, (first, last) in zip(of_ranges, (one, other), strict=True)
+    ]
+    if ends[0] < ends[1] or ends[2] < ends[3]:
+        assert said.high - said.estimate == pytest.approx(sum(halves))
+
+
 def survey_record(**values) -> pd.DataFrame:
     """Return a record from the survey in the example views."""
     usual = {
@@ -268,6 +315,8 @@ def test_signs_and_ranks_are_claims_too():
         ((1, 1), ValueError, "name two different bins"),
         (((0, 1, 2),), ValueError, r"a range is \(first bin, last bin\)"),
         (((0, 99),), KeyError, "no bin 99"),
+        (((0, 2), (2, 3)), ValueError, "have a bin in common"),
+        (((0, 1), 1), ValueError, "have a bin in common"),
     ],
 )
 def test_bins_that_make_no_claim_are_refused(bins, error, message):
@@ -350,6 +399,9 @@ def test_bins_of_other_fits_are_found_by_value_and_may_be_one():
             return {0.5: (coarse,), 4.0: (fine,)}
 
     assert claim_strip(Two(), "x", 0, 1).states[0] == "not resolved"
+    assert claim_strip(Two(), "x", (0, 1), (2, 3)).states[0] == "not resolved"
+    ranges = claim_strip(Two(), "x", (0, 2), (5, 7)).claims[0]
+    assert (ranges.first, ranges.second) == ("0 – 4", "4 – 8")
     strip = claim_strip(Two(), "x", 0, 6)
     assert (strip.claims[0].first, strip.claims[0].second) == ("0 – 4", "4 – 8")
     assert pd.isna(claim_strip(Two(), "x", 0, 1).frame().loc[0, "estimate"])
@@ -403,6 +455,13 @@ def about_parts_of(explanation, name, curve):
         elif not inside.all():
             means = [weights[k] @ curve[k] / weights[k].sum() for k in (inside, ~inside)]
             found.append((claim(explanation, name, (first, last)), means[0] - means[1]))
+    rng = np.random.default_rng(0)
+    for ends in np.sort(rng.integers(0, n, (200, 4)), axis=1).tolist():  # two ranges
+        if ends[1] < ends[2] and (ends[0] < ends[1] or ends[2] < ends[3]):
+            parts = [slice(first, last + 1) for first, last in (ends[:2], ends[2:])]
+            means = [weights[k] @ curve[k] / weights[k].sum() for k in parts]
+            said = claim(explanation, name, tuple(ends[:2]), tuple(ends[2:]))
+            found.append((said, means[0] - means[1]))
     rank = claim(explanation, name)
     true_rank = 1.0 if name == "x" else 2.0  # importances of 0.75 and 0.53
     found.append((rank, 1.0 if rank.estimate == true_rank else -1.0))
@@ -412,7 +471,7 @@ def about_parts_of(explanation, name, curve):
 @pytest.mark.full
 @pytest.mark.filterwarnings("ignore::dpexplain.exceptions.PrivacyWarning")
 def test_claims_that_hold_about_fitted_models_are_true():
-    """Tests every claim that holds about bins, ranges, extremes and ranks, in 24 fits.
+    """Tests every claim that holds about bins, one range or two, extremes and ranks, in 24 fits.
 
     In 95% of fits, all claims about a term are true. Terms of one fit hold or fail together, so
     that 24 fits count; fewer than the quantile below are true by chance once in a million times.

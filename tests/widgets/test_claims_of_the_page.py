@@ -52,6 +52,11 @@ QUESTIONS = [
     ("age", ((4, 9),)),
     ("age", ((0, 23),)),
     ("occupation", ((1, 2),)),
+    ("age", ((4, 9), (12, 18))),
+    ("age", ((20, 22), (0, 3))),
+    ("age", ((4, 9), 11)),
+    ("age", (1, (3, 20))),
+    ("occupation", (0, (1, 2))),
     ("age", (3,)),
     ("children", (1,)),
     ("age", ()),
@@ -83,8 +88,9 @@ def asked_in_the_page(bins, term=None):
             values = term.contribution[: term.n_value_bins]
             where = int(values.argmax() if bins[0] == "highest" else values.argmin())
         return {"kind": bins[0], "bins": list(where) if isinstance(where, tuple) else [where]}
-    if isinstance(bins[0], tuple):
-        return {"kind": "range", "bins": bins[0]}
+    if any(isinstance(each, tuple) for each in bins):
+        spans = [each if isinstance(each, tuple) else (each, each) for each in bins]
+        return {"kind": "range" if len(bins) == 1 else "ranges", "bins": sum(spans, ())}
     return {"kind": "difference" if len(bins) == 2 else "sign", "bins": bins}
 
 
@@ -160,7 +166,8 @@ def test_claims_about_fitted_models_are_those_of_python(make):
     for place, term in enumerate(explanation.terms):
         last = term.n_value_bins - 1
         ranges = [((0, last // 2),), ((1, last),), ("highest", (1, last)), ("lowest", last)]
-        for bins in [(0, 1), (1, 0), *ranges, (last,), ()]:
+        two = [((0, 0), (1, last)), ((last - 1, last), 0)] if last > 1 else []
+        for bins in [(0, 1), (1, 0), *ranges, *two, (last,), ()]:
             given, about = asked_of_python(bins)
             question = asked_in_the_page(bins, term)
             cases.append({"termIndex": place, "stop": 0, "question": question})
@@ -212,7 +219,7 @@ def drawn_explanation(n_bins, effect, seed):
 
 
 @given(
-    n_bins=st.integers(3, MOST_BINS),
+    n_bins=st.one_of(st.integers(3, 40), st.integers(41, 300)),
     effect=st.booleans(),
     seed=st.integers(0, 2**31),
     where=st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=6),
@@ -225,6 +232,8 @@ def test_numbers_are_those_of_python_for_any_curve_and_joint_errors(n_bins, effe
         one, other = sorted(int(share * (n_bins - 1)) for share in (low, high))
         whole = (one, other) == (0, n_bins - 1)
         ranges = [] if whole else [((one, other),), ("highest", (one, other)), ("lowest", one)]
+        ranges += [((one, other), (other + 1, n_bins - 1))] if other < n_bins - 1 else []
+        ranges += [((one, other), 0), (0, (one, other))] if 0 < one < other else []
         for bins in [(one,), *([(one, other)] if one < other else []), *ranges]:
             given_bins, about = asked_of_python(bins)
             cases.append({"termIndex": 0, "stop": 0, "question": asked_in_the_page(bins)})
@@ -247,10 +256,25 @@ def test_a_second_bin_must_exist_and_is_left_with_its_term():
     assert view.second_bin is None
 
 
-def test_terms_with_many_bins_are_claimed_in_python_only():
-    terms = view_examples.wide_terms(2, MOST_BINS + 1)
-    payload = build_payload(view_examples.comparison(terms, (1.0,)))
+def test_terms_with_many_bins_are_claimed_in_the_page_too():
+    comparison = view_examples.comparison(view_examples.wide_terms(2, 300), (1.0, 4.0), joint=True)
+    payload = build_payload(comparison)
+    name = payload["terms"][1]["name"]
+    assert len(payload["fits"][0][0]["terms"][1]["labels"]) > 256
+    asked = [(3, 120), ((0, 99),), ((0, 99), (150, 299)), ("highest", None), (7,)]
+    cases, wanted = [], []
+    for bins in asked:
+        given_bins, about = asked_of_python(bins)
+        question = asked_in_the_page(bins, comparison.explanations[4.0][0][name])
+        cases.append({"termIndex": 1, "stop": 1, "question": question})
+        wanted.append(claim_strip(comparison, name, *given_bins, epsilon=4.0, **about))
+    for found, strip in zip(on_the_page(payload, cases), wanted, strict=True):
+        check_same(found, strip)
 
-    parts = payload["fits"][0][0]["terms"]
-    assert [part["claims"] is None for part in parts] == [False, True]
-    assert len(parts[1]["labels"]) > MOST_BINS
+
+@pytest.mark.parametrize(("n_terms", "n_categories"), [(280, 40), (2, MOST_BINS + 1)])
+def test_models_too_large_for_a_page_are_claimed_in_python_only(n_terms, n_categories):
+    terms = view_examples.wide_terms(n_terms, n_categories)
+    payload = build_payload(view_examples.comparison(terms, (1.0,), joint=True))
+    unclaimed = [part["claims"] is None for part in payload["fits"][0][0]["terms"]]
+    assert unclaimed == ([False, True] if n_terms == 2 else [True] * n_terms)

@@ -12,7 +12,13 @@ from dpexplain.explain._text import upper_number
 from dpexplain.explain.additive.global_explanation import GlobalExplanation
 from dpexplain.explain.additive.shape_function import ShapeFunction
 from dpexplain.explain.claims.claim import Claim
-from dpexplain.explain.claims.claimed_bins import bin_place, matched_bin
+from dpexplain.explain.claims.claimed_bins import (
+    bin_place,
+    ends_of,
+    matched_bin,
+    matched_span,
+    overlapping,
+)
 from dpexplain.explain.claims.claiming import claim
 from dpexplain.explain.claims.fits import Additive, fits_of, known_epsilon
 from dpexplain.explain.claims.pair_claims import (
@@ -259,31 +265,29 @@ def _bins_elsewhere(
     """Find the corresponding bins in another fit; None if one is missing or merged."""
     if first is None:
         return ()
-    if isinstance(first, tuple):
-        return _range_elsewhere(here, there, first)
-    named = [bin_place(here, each) for each in (first, second) if each is not None]
-    bins = tuple(matched_bin(here, place, there) for place in named)
-    return None if None in bins or len(set(bins)) < len(bins) else bins
+    sides = [each for each in (first, second) if each is not None]
+    found = [_side_elsewhere(here, there, each) for each in sides]
+    matched = [each for each in found if each is not None]
+    apart = len(matched) < 2 or not overlapping(*(ends_of(each) for each in matched))
+    return tuple(matched) if apart and len(matched) == len(sides) else None
 
 
 def _covers_values(there: ShapeFunction, bins: int | tuple[int, int]) -> bool:
     """Return whether bins cover all value bins, leaving none to compare with."""
-    first, last = bins if isinstance(bins, tuple) else (bins, bins)
+    first, last = ends_of(bins)
     return last - first + 1 >= there.n_value_bins
 
 
-def _range_elsewhere(
-    here: ShapeFunction, there: ShapeFunction, ends: tuple[Any, ...]
-) -> tuple[tuple[int, int]] | None:
-    """Find the range of bins in another fit that corresponds to a range of bins.
+def _side_elsewhere(
+    here: ShapeFunction, there: ShapeFunction, side: Any
+) -> int | tuple[int, int] | None:
+    """Find the bin or the range in another fit that corresponds to a bin or a range.
 
-    The range in the other fit extends from the first to the last bin whose midpoint or label is in
-    the given range. The result is None if there is no such bin, or if the range in the other fit
-    covers the whole term, because a claim compares a range with the bins outside it.
+    The result is None if there is none, or if the range in the other fit covers the whole term,
+    because a claim compares a range with bins outside it.
     """
-    first, last = sorted(bin_place(here, end) for end in ends)
-    bins = [matched_bin(there, k, here) for k in range(there.n_value_bins)]
-    inside = [k for k, place in enumerate(bins) if place is not None and first <= place <= last]
-    if not inside or inside[-1] - inside[0] + 1 == there.n_bins:
-        return None
-    return ((inside[0], inside[-1]),)
+    if not isinstance(side, tuple):
+        return matched_bin(here, bin_place(here, side), there)
+    first, last = sorted(bin_place(here, end) for end in side)
+    found = matched_span(here, (first, last), there)
+    return None if found is None or found[1] - found[0] + 1 == there.n_bins else found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -158,6 +159,47 @@ def range_bins(term: ShapeFunction, ends: tuple[Any, ...]) -> tuple[int, int]:
     return first, last
 
 
+def two_spans(term: ShapeFunction, first: Any, second: Any) -> tuple[int, ...]:
+    """Return the first and last bins of two ranges that are compared with each other.
+
+    Parameters
+    ----------
+    term : ShapeFunction
+    first, second : str, int, date, or tuple of two of them
+        A range as in :func:`range_bins`, or one value bin.
+
+    Returns
+    -------
+    tuple of four int
+
+    Raises
+    ------
+    KeyError, ValueError
+        As in :func:`range_bins`, or if the ranges have a bin in common.
+    """
+    spans = [range_bins(term, ends_of(each)) for each in (first, second)]
+    if overlapping(*spans):
+        raise ValueError(
+            f"ranges {first!r} and {second!r} have a bin in common; name two that have none."
+        )
+    return (*spans[0], *spans[1])
+
+
+def ends_of(given: Any) -> tuple[Any, Any]:
+    """Return the ends of a range; a single bin is both of its ends."""
+    return given if isinstance(given, tuple) else (given, given)
+
+
+def overlapping(one: tuple[int, int], other: tuple[int, int]) -> bool:
+    """Return whether two ranges (first and last bin) have a bin in common."""
+    return max(one[0], other[0]) <= min(one[1], other[1])
+
+
+def span_label(labels: Sequence[str], first: int, last: int) -> str:
+    """Return the label of a bin, or of the first and last bin of a range."""
+    return labels[first] if first == last else f"{labels[first]} to {labels[last]}"
+
+
 def matched_bin(here: Binned, place: int, there: Binned) -> int | None:
     """Find the bin in another fit that corresponds to a given bin.
 
@@ -184,3 +226,32 @@ def matched_bin(here: Binned, place: int, there: Binned) -> int | None:
         return min(max(found, 0), there.n_value_bins - 1)
     label = here.bin_labels[place]
     return there.bin_labels.index(label) if label in there.bin_labels else None
+
+
+def matched_span(here: Binned, span: tuple[int, int], there: Binned) -> tuple[int, int] | None:
+    """Find the range of bins in another fit that corresponds to a range of bins.
+
+    For a range of one bin, this is the bin found by :func:`matched_bin`; otherwise, it extends from
+    the first to the last bin whose midpoint or label is in the range.
+
+    Parameters
+    ----------
+    here : ShapeFunction or PairAxis
+        The bins of a feature in one fit.
+    span : tuple of two int
+        First and last bin of the range.
+    there : ShapeFunction or PairAxis
+        The bins of the same feature in another fit.
+
+    Returns
+    -------
+    tuple of two int or None
+        First and last bin of the range in the other fit; None if there is none.
+    """
+    first, last = span
+    if first == last:
+        found = matched_bin(here, first, there)
+        return None if found is None else (found, found)
+    matched = [matched_bin(there, k, here) for k in range(len(there.bin_labels))]
+    inside = [k for k, place in enumerate(matched) if place is not None and first <= place <= last]
+    return (inside[0], inside[-1]) if inside else None

@@ -1,8 +1,8 @@
 """Claims about curves and predictions, each with a confidence interval.
 
-A claim compares two bins or categories of a term, compares a range of bins with all other bins, or
-states the sign of a bin, the location of a peak or trough, the rank of a term, or the side of a
-threshold on which the prediction for one record lies. Intervals are simultaneous: with 95%
+A claim compares two bins, categories or ranges of bins of a term, compares a range with all other
+bins, or states the sign of a bin, the location of a peak or trough, the rank of a term, or the side
+of a threshold on which the prediction for one record lies. Intervals are simultaneous: with 95%
 confidence, all claims of the same kind about the same term are correct at once, so a claim may be
 chosen after looking at the curve. Claims use the joint errors of all bins that they compare, and
 cost no additional privacy.
@@ -22,7 +22,12 @@ from dpexplain.explain.additive.pair_curve import PairCurve
 from dpexplain.explain.additive.shape_function import ShapeFunction
 from dpexplain.explain.claims.claim import Claim
 from dpexplain.explain.claims.claim_words import opening
-from dpexplain.explain.claims.claimed_bins import bin_place, claimed_values, range_bins
+from dpexplain.explain.claims.claimed_bins import (
+    bin_place,
+    claimed_values,
+    range_bins,
+    two_spans,
+)
 from dpexplain.explain.claims.contrast_claims import contrast_claim
 from dpexplain.explain.claims.decisions import NO_THRESHOLD, decision_claim
 from dpexplain.explain.claims.extremes import extreme_claim
@@ -54,12 +59,11 @@ def claim(
     first : str, int, date, tuple or None, default=None
         Label or index of a bin, or a value in it: a date, or a number as text (``"80"`` is the
         bin that contains 80, and 80 the bin with index 80); a tuple of the first and last bins of a
-        range, which is compared with all other bins; or None for a claim about the rank of the
-        term. For a pair, label or index of a cell, or a tuple of the cells at two opposite corners
-        of a region.
-    second : str, int, date or None, default=None
-        Label, index or value of the bin to compare with `first`; None for a claim about the sign of
-        the first bin. For a pair, a cell or a region.
+        range; or None for a claim about the rank of the term. For a pair, label or index of a cell,
+        or a tuple of the cells at two opposite corners of a region.
+    second : str, int, date, tuple or None, default=None
+        Bin or range to compare with `first`; None for a claim about the sign of the first bin, or
+        for a range that is compared with all other bins. For a pair, a cell or a region.
     extreme : {"highest", "lowest"} or None, default=None
         If given, the claim is that the highest (lowest) value bin lies in `first`, which is then a
         bin, a range, or None for the bin with the highest (lowest) value.
@@ -98,6 +102,8 @@ def claim(
     At ε = 1, r...
     >>> claim(explanation, "age", (0, 1), extreme="highest").kind    # in the first two bins?
     'highest'
+    >>> print(claim(explanation, "age", ("20", "35"), ("50", "65")))    # two ranges
+    At ε = 1, r...
     """
     if (term is None) == (record is None):
         raise ValueError("a claim is about a term or a record; pass term= or record=, not both.")
@@ -126,6 +132,11 @@ def claim(
         return extreme_claim(explanation, shape, claimed, extreme, first)
     if first is None:
         return _rank_claim(explanation, shape)
+    if second is not None and (isinstance(first, tuple) or isinstance(second, tuple)):
+        spans = two_spans(shape, first, second)
+        if spans[0] < spans[1] or spans[2] < spans[3]:
+            return contrast_claim(explanation, shape, claimed, "ranges", spans)
+        first, second = spans[0], spans[2]  # two bins
     if isinstance(first, tuple):
         return contrast_claim(explanation, shape, claimed, "range", range_bins(shape, first))
     one = bin_place(shape, first)

@@ -1,18 +1,14 @@
-"""Claims about two bins, a range, or the sign of one bin."""
+"""Claims about two bins, one or two ranges, or the sign of one bin."""
 
 from __future__ import annotations
-
-import math
-
-import numpy as np
 
 from dpexplain.explain._text import shorten, signed_number
 from dpexplain.explain.additive.global_explanation import GlobalExplanation
 from dpexplain.explain.additive.shape_function import ShapeFunction
 from dpexplain.explain.claims.claim import Claim
 from dpexplain.explain.claims.claim_words import claimed_score, doubt, opening, size_words
-from dpexplain.explain.claims.claimed_bins import ClaimedValues
-from dpexplain.explain.claims.contrasts import Kind, contrast_of, factor_of, level_of, share_of
+from dpexplain.explain.claims.claimed_bins import ClaimedValues, span_label
+from dpexplain.explain.claims.contrasts import Kind, contrast_of, contrast_std, factor_of
 from dpexplain.explain.claims.frequencies import frequency_words, typical_shares
 
 
@@ -31,7 +27,7 @@ def contrast_claim(
     term : ShapeFunction
     claimed : ClaimedValues
         Values of the term to which the claim refers.
-    kind : {"difference", "range", "sign"}
+    kind : {"difference", "range", "ranges", "sign"}
     bins : tuple of int
         As in :func:`dpexplain.explain.claims.contrasts.contrast_of`.
 
@@ -40,14 +36,14 @@ def contrast_claim(
     Claim
     """
     contrast = contrast_of(term, kind, bins)
-    level = level_of(claimed.joint, list(explanation).index(term.name), term, kind, bins)
+    place = list(explanation).index(term.name)
     estimate = float(contrast.loads @ claimed.values)
-    error = math.sqrt(share_of(level)) * float(np.abs(contrast.loads) @ claimed.std)
+    error = contrast_std(claimed.joint, place, term, claimed.std, contrast, bins)
     half = factor_of(kind, term) * error
     low, high = estimate - half, estimate + half
     compared = _compared(term, kind, bins)
     against = shorten(compared[1])
-    if kind == "difference":
+    if kind in ("difference", "ranges"):
         against = f"records with {shorten(term.name)} = {against}"
     unsure = "" if low > 0 or high < 0 else f"; {doubt(claimed.basis)}"
     words = (
@@ -59,14 +55,17 @@ def contrast_claim(
     )
     shares = typical_shares(explanation, term, contrast, (estimate, low, high))
     return Claim(
-        kind, term.name, *compared, estimate, error, low, high, claimed.basis,
+        "difference" if kind == "ranges" else kind, term.name, *compared,
+        estimate, error, low, high, claimed.basis,
         low > 0.0 or high < 0.0, words, explanation.guarantee, shares,
         frequency_words(explanation, kind, term.name, compared, shares),
     )  # fmt: skip
 
 
 def _compared(term: ShapeFunction, kind: Kind, bins: tuple[int, ...]) -> tuple[str, str]:
+    if kind in ("range", "ranges"):
+        spans = (bins[k : k + 2] for k in range(0, len(bins), 2))
+        first, *others = (span_label(term.bin_labels, *ends) for ends in spans)
+        return first, others[0] if others else "all others"
     labels = [term.bin_labels[place] for place in bins]
-    if kind == "range":
-        return f"{labels[0]} to {labels[1]}", "all others"
     return labels[0], "the average" if kind == "sign" else labels[1]

@@ -13,7 +13,7 @@ from dpexplain.explain._record import FloatArray
 from dpexplain.explain.additive.shape_function import ShapeFunction
 from dpexplain.explain.noise_model import NoiseModel, half_width
 
-Kind = Literal["difference", "range", "sign"]
+Kind = Literal["difference", "range", "ranges", "sign"]
 
 LEVELS = 41
 """Number of levels to which fractions of a variance are rounded."""
@@ -33,7 +33,7 @@ class Contrast(NamedTuple):
 
     Parameters
     ----------
-    kind : {"difference", "range", "sign"}
+    kind : {"difference", "range", "ranges", "sign"}
         Kind of claim.
     first, second : ndarray of shape (n_bins,)
         Weights of the bins in the two means; `second` contains only zeros for the kind "sign".
@@ -55,52 +55,48 @@ def contrast_of(term: ShapeFunction, kind: Kind, bins: Sequence[int]) -> Contras
     Parameters
     ----------
     term : ShapeFunction
-    kind : {"difference", "range", "sign"}
+    kind : {"difference", "range", "ranges", "sign"}
     bins : sequence of int
         For "difference", the two bins to compare. For "range", the first and last bins of the
-        range, which is compared with all other bins. For "sign", one bin, which is compared with
-        zero.
+        range, which is compared with all other bins. For "ranges", the first and last bins of both
+        ranges. For "sign", one bin, which is compared with zero.
 
     Returns
     -------
     Contrast
     """
     places = np.arange(term.n_bins)
-    if kind == "range":
+    if kind in ("range", "ranges"):
         inside = (places >= bins[0]) & (places <= bins[1])
-        first, second = _means(term, inside[None])
-        return Contrast(kind, first[0], second[0])
+        others = (places >= bins[2]) & (places <= bins[3]) if kind == "ranges" else ~inside
+        return Contrast(kind, _mean(term, inside), _mean(term, others))
     one = (places == bins[0]).astype(np.float64)
     other = (places == bins[1]) if kind == "difference" else np.zeros(term.n_bins)
     return Contrast(kind, one, np.asarray(other, dtype=np.float64))
 
 
-def _means(term: ShapeFunction, inside: npt.NDArray[np.bool_]) -> tuple[FloatArray, FloatArray]:
-    """Return the weights for averaging over a set of bins, and over all other bins.
+def _mean(term: ShapeFunction, chosen: npt.NDArray[np.bool_]) -> FloatArray:
+    """Return the weights for averaging over the chosen bins, shape (n_bins,).
 
-    `inside` has one row for each set and one column for each bin, as do both results. The weights
-    of the averaged bins are proportional to the (noisy) counts, or equal if the counts of all
-    averaged bins are zero. Bins that are not averaged have a weight of zero.
+    They are proportional to the (noisy) counts, or equal if the counts of all chosen bins are zero.
+    Other bins have a weight of zero.
     """
-
-    def mean(chosen: npt.NDArray[np.bool_]) -> FloatArray:
-        weights = np.where(chosen, term.weights, 0.0)
-        empty = weights.sum(axis=1, keepdims=True) <= 0.0
-        weights = np.where(empty, chosen, weights)
-        return np.asarray(weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-300))
-
-    return mean(inside), mean(~inside)
+    weights = np.where(chosen, term.weights, 0.0)
+    if weights.sum() <= 0.0:
+        weights = chosen.astype(np.float64)
+    return np.asarray(weights / weights.sum())
 
 
 def factor_of(kind: Kind, term: ShapeFunction) -> float:
     """Return the half-width of simultaneous intervals, in standard deviations.
 
     The intervals hold simultaneously for all claims of one kind about a term; see
-    :func:`dpexplain.explain.noise_model.half_width`.
+    :func:`dpexplain.explain.noise_model.half_width`. Those for two ranges follow from those for
+    single ranges, with which they hold simultaneously; see :func:`contrast_std`.
 
     Parameters
     ----------
-    kind : {"difference", "range", "sign"}
+    kind : {"difference", "range", "ranges", "sign"}
     term : ShapeFunction
 
     Returns
@@ -108,7 +104,8 @@ def factor_of(kind: Kind, term: ShapeFunction) -> float:
     float
     """
     n, m = term.n_bins, term.n_value_bins
-    count = {"difference": n * (n - 1) // 2, "range": m * (m + 1) // 2, "sign": n}[kind]
+    ranges = m * (m + 1) // 2
+    count = {"difference": n * (n - 1) // 2, "range": ranges, "ranges": ranges, "sign": n}[kind]
     return math.ceil(1000.0 * half_width(max(1, count))) / 1000.0  # rounded up: pages store it
 
 
@@ -150,7 +147,7 @@ def pair_levels(noise: NoiseModel, place: int) -> npt.NDArray[np.int64]:
     bins = noise.term(place)
     factor, std = noise.factor[bins], noise.std[bins]
     first, second = np.triu_indices(len(std), 1)
-    common = np.einsum("ij,ij->i", factor[first], factor[second])
+    common = (factor @ factor.T)[first, second]
     variance = std[first] ** 2 + std[second] ** 2 - 2.0 * common
     levels = _levels(variance, std[first] + std[second])
     return _by_block(levels, first, second, len(std), BLOCKS["difference"])
@@ -179,17 +176,43 @@ def range_levels(noise: NoiseModel, place: int, term: ShapeFunction) -> npt.NDAr
         Level for each pair of blocks, row by row. The first block of a pair contains the first bin
         of a range, and the second block contains its last bin.
     """
-    firsts, lasts = np.triu_indices(term.n_value_bins)
-    places = np.arange(term.n_bins)
-    inside = (places >= firsts[:, None]) & (places <= lasts[:, None])
-    first, second = _means(term, inside)
-    loads = first - second
-    bins = noise.term(place)
-    variance = ((loads @ noise.factor[bins]) ** 2).sum(axis=1)
-    variance += loads**2 @ noise.remainder_std[bins] ** 2
-    levels = _levels(variance, np.abs(loads) @ noise.std[bins])
-    levels[inside.all(axis=1)] = LEVELS - 1  # there are no other bins to compare with
-    return _by_block(levels, firsts, lasts, term.n_value_bins, BLOCKS["range"])
+    n, bins = term.n_value_bins, noise.term(place)
+    factor, std, left = noise.factor[bins], noise.std[bins], noise.remainder_std[bins] ** 2
+    weights = term.weights[:, None]
+    plain = np.column_stack([factor, std, np.ones(term.n_bins), left])
+    rows = np.column_stack([weights * plain[:, :-1], weights**2 * plain[:, -1:], plain])
+    before = np.concatenate([np.zeros((1, rows.shape[1])), np.cumsum(rows, axis=0)])
+    after = np.concatenate([np.cumsum(rows[::-1], axis=0)[::-1], np.zeros((1, rows.shape[1]))])
+    levels = []
+    for first in range(n):  # all ranges that start there
+        one = _Moments.of(np.cumsum(rows[first:n], axis=0))
+        other = _Moments.of(before[first] + after[first + 1 : n + 1])
+        variance = ((one.factor - other.factor) ** 2).sum(axis=1) + one.left + other.left
+        levels.append(_levels(variance, one.std + other.std))
+    if n == term.n_bins:
+        levels[0][-1] = LEVELS - 1  # there are no other bins to compare with
+    firsts, lasts = np.triu_indices(n)
+    return _by_block(np.concatenate(levels), firsts, lasts, n, BLOCKS["range"])
+
+
+class _Moments(NamedTuple):
+    """Errors of means over sets of bins, one row for each set.
+
+    `factor` is that of the mean, `std` the mean of the standard deviations, and `left` the variance
+    that the factor does not explain.
+    """
+
+    factor: FloatArray
+    std: FloatArray
+    left: FloatArray
+
+    @classmethod
+    def of(cls, sums: FloatArray) -> _Moments:
+        """Divide sums over bins, weighted by count and equally weighted, by their weights."""
+        weighted, plain = np.split(sums, 2, axis=1)
+        used = np.where(weighted[:, -2:-1] > 0.0, weighted, plain)
+        size = np.where(used[:, -2] > 0.0, used[:, -2], 1.0)  # no bins: only sums of zero
+        return cls(used[:, :-3] / size[:, None], used[:, -3] / size, used[:, -1] / size**2)
 
 
 def _by_block(
@@ -241,6 +264,51 @@ def level_of(
     count = min(BLOCKS[kind], n_bins)
     low, high = (k * count // n_bins for k in (min(bins), max(bins)))
     return int(levels[low * count - low * (low - 1) // 2 + high - low])
+
+
+def contrast_std(
+    noise: NoiseModel | None,
+    place: int,
+    term: ShapeFunction,
+    std: FloatArray,
+    contrast: Contrast,
+    bins: Sequence[int],
+) -> float:
+    """Return the standard deviation of a contrast, rounded up.
+
+    A range that contains a proportion p of the records differs from the average by 1 - p times its
+    difference from all other bins. The difference between two ranges is therefore a weighted sum of
+    their differences from all others, and its standard deviation is at most the same weighted sum
+    of their standard deviations. This holds for any correlation, needs only the levels of single
+    ranges, and gives an interval that holds whenever those of both ranges do.
+
+    Parameters
+    ----------
+    noise : NoiseModel or None
+        Joint errors; None if unknown.
+    place : int
+        Index of the term.
+    term : ShapeFunction
+    std : ndarray of shape (n_bins,)
+        Standard deviation of each bin.
+    contrast : Contrast
+        Output of :func:`contrast_of`.
+    bins : sequence of int
+        As in :func:`contrast_of`.
+
+    Returns
+    -------
+    float
+    """
+    if contrast.kind == "ranges":
+        total = 0.0
+        for ends in (bins[:2], bins[2:]):
+            others = 1.0 - float(term.weights[ends[0] : ends[1] + 1].sum())
+            each = contrast_of(term, "range", ends)
+            total += others * contrast_std(noise, place, term, std, each, ends)
+        return total
+    level = level_of(noise, place, term, contrast.kind, bins)
+    return math.sqrt(share_of(level)) * float(np.abs(contrast.loads) @ std)
 
 
 def difference_std(

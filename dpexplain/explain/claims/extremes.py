@@ -30,7 +30,7 @@ from dpexplain.explain.additive.global_explanation import GlobalExplanation
 from dpexplain.explain.additive.shape_function import ShapeFunction
 from dpexplain.explain.claims.claim import Claim
 from dpexplain.explain.claims.claim_words import claimed_score, doubt, opening, size_words
-from dpexplain.explain.claims.claimed_bins import ClaimedValues, bin_place, range_bins
+from dpexplain.explain.claims.claimed_bins import ClaimedValues, bin_place, range_bins, span_label
 from dpexplain.explain.claims.contrasts import difference_std
 from dpexplain.explain.noise_model import LEVEL
 
@@ -104,8 +104,7 @@ def extreme_claim(
     candidates, margin, low, high = _compare(curve, extreme_factor(term) * error, inside)
     labels = tuple(term.bin_labels[k] for k in np.flatnonzero(candidates))
     low, high = (low, high) if up > 0 else (0.0 - high, 0.0 - low)
-    named = term.bin_labels[first]
-    named = named if first == last else f"{named} to {term.bin_labels[last]}"
+    named = span_label(term.bin_labels, first, last)
     holds = _one_side(candidates, inside)
     unsure = "" if holds else f"; {doubt(claimed.basis)}"
     words = (

@@ -71,7 +71,7 @@ def frequency_words(
     Parameters
     ----------
     explanation : GlobalExplanation
-    kind : {"difference", "range", "sign"}
+    kind : {"difference", "range", "ranges", "sign"}
     name : str
         Name of the term.
     compared : tuple of two str
@@ -93,6 +93,7 @@ def frequency_words(
     term, one, other = shorten(name), shorten(compared[0]), shorten(compared[1])
     sides = {
         "difference": f"{term} = {other}",
+        "ranges": f"{term} = {other}",
         "range": f"{term} is in any other bin",
         "sign": f"{term} contributes its average",
     }

@@ -17,12 +17,11 @@ import numpy as np
 from dpexplain._utils.names import closest_name
 from dpexplain.explain._record import FloatArray
 from dpexplain.explain._text import listing, shorten, signed_number
-from dpexplain.explain.additive._binned import Binned
 from dpexplain.explain.additive.global_explanation import GlobalExplanation
 from dpexplain.explain.additive.pair_curve import PairCurve
 from dpexplain.explain.claims.claim import Claim
 from dpexplain.explain.claims.claim_words import claimed_score, doubt, opening, size_words
-from dpexplain.explain.claims.claimed_bins import ALIKE, claim_basis, matched_bin
+from dpexplain.explain.claims.claimed_bins import ALIKE, claim_basis, matched_span, span_label
 
 Region: TypeAlias = tuple[tuple[int, int], tuple[int, int]]
 """First and last row, and first and last column, of a rectangle of cells."""
@@ -135,18 +134,8 @@ def region_elsewhere(here: PairCurve, region: Region, there: PairCurve) -> Regio
         such bins.
     """
     axes = zip(here.axes, region, there.axes, strict=True)
-    rows, columns = (_span_elsewhere(one, span, other) for one, span, other in axes)
+    rows, columns = (matched_span(one, span, other) for one, span, other in axes)
     return None if rows is None or columns is None else (rows, columns)
-
-
-def _span_elsewhere(here: Binned, span: tuple[int, int], there: Binned) -> tuple[int, int] | None:
-    first, last = span
-    if first == last:
-        found = matched_bin(here, first, there)
-        return None if found is None else (found, found)
-    matched = [matched_bin(there, k, here) for k in range(len(there.bin_labels))]
-    inside = [k for k, place in enumerate(matched) if place is not None and first <= place <= last]
-    return (inside[0], inside[-1]) if inside else None
 
 
 def _cell(pair: PairCurve, given: Any) -> int:
@@ -180,8 +169,5 @@ def _mean(pair: PairCurve, region: Region) -> FloatArray:
 def _labels(pair: PairCurve, region: Region) -> list[str]:
     """Return a region's bins by feature, such as ["30 – 34 to 40 – 44", "nurse"]."""
     return [
-        axis.bin_labels[first]
-        if first == last
-        else f"{axis.bin_labels[first]} to {axis.bin_labels[last]}"
-        for axis, (first, last) in zip(pair.axes, region, strict=True)
+        span_label(axis.bin_labels, *ends) for axis, ends in zip(pair.axes, region, strict=True)
     ]

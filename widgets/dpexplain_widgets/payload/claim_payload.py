@@ -9,15 +9,15 @@ import numpy.typing as npt
 
 from dpexplain.explain import GlobalExplanation
 from dpexplain.explain.claims.claimed_bins import claim_basis
-from dpexplain.explain.claims.contrasts import factor_of, pair_levels, range_levels
+from dpexplain.explain.claims.contrasts import BLOCKS, factor_of, pair_levels, range_levels
 from dpexplain.explain.claims.extremes import extreme_factor
 from dpexplain.explain.claims.score_errors import part_correlations
 from dpexplain.explain.noise_model import half_width
 
-MOST_BINS = 64
-"""Maximum number of bins of a term about which a page makes claims, to keep pages small."""
+MOST_BINS = 1_024
+"""Maximum number of bins of a term about which a page makes claims; pages load quickly up to it."""
 
-_MOST_PAIRS = 60_000  # pairs of bins in one model
+_MOST_LETTERS = 60_000  # characters for pairs of bins, or of blocks of bins, in one model
 _FIRST_LETTER = 35  # code of "#"; no character from there on is a quotation mark
 
 
@@ -41,9 +41,9 @@ def claim_parts(explanation: GlobalExplanation, names: list[str]) -> list[dict[s
         :func:`~dpexplain.explain.claims.contrasts.range_levels` as strings with one character for
         each level. The last two are None if the correlations are unknown.
     """
-    pairs = sum(term.n_bins * (term.n_bins - 1) // 2 for term in explanation.terms)
-    if pairs > _MOST_PAIRS:
-        return [None] * len(names)
+    blocks = [min(BLOCKS["difference"], term.n_bins) for term in explanation.terms]
+    if sum(n * (n + 1) // 2 for n in blocks) > _MOST_LETTERS:
+        return [None] * len(names)  # keep pages of hundreds of terms small
     places = {name: place for place, name in enumerate(explanation)}
     return [_part(explanation, places[name]) if name in places else None for name in names]
 

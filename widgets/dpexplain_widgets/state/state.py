@@ -74,8 +74,9 @@ class ViewState(traitlets.HasTraits):
     second_bin : int or None
         Index of the bin that a claim compares with the selected bin.
     second_range : list of two int or None
-        Indices of two cells of a pair. A claim compares the selected cell or region with the region
-        that has these two cells as opposite corners; None means `second_bin`.
+        Indices of the first and last bins of a range, which a claim compares with the selected bin
+        or range; for a pair, of the cells at two opposite corners of a region. None means
+        `second_bin`.
     extreme : {"", "highest", "lowest"}
         Whether a claim is about the position of the highest or lowest bin; "" compares bins.
     bin_range : list of two int or None

@@ -73,8 +73,8 @@ export interface ClaimPart {
 
 /** The question of a claim, about bins of the chosen term or the values of a record. */
 export interface Question {
-  kind: "difference" | "range" | "sign" | "highest" | "lowest" | "rank" | "decision";
-  /** Two bins, first and last bin of a range, one bin, or none; for a pair, the corners of one region or of two. */
+  kind: "difference" | "range" | "ranges" | "sign" | "highest" | "lowest" | "rank" | "decision";
+  /** Two bins, first and last bin of one range or two, one bin, or none; for a pair, the corners of its regions. */
   bins: number[];
   values?: any[];
   threshold?: number | null;

@@ -190,6 +190,9 @@ export function toggleReference(model) {
   choose(model, choices);
 }
 
+/** The choices of bins, which belong to one term. */
+export const NO_BINS = { bin_index: null, second_bin: null, second_range: null, bin_range: null, extreme: "" };
+
 /**
  * Choose a term; clear the chosen bin, which belonged to the previous term.
  * @param {Model} model
@@ -197,7 +200,7 @@ export function toggleReference(model) {
  */
 export function chooseTerm(model, name) {
   if (readState(model).term?.name === name) return;
-  choose(model, { term: name, bin_index: null, second_bin: null, second_range: null, bin_range: null, extreme: "" });
+  choose(model, { ...NO_BINS, term: name });
 }
 
 /**

@@ -8,11 +8,12 @@ import { formatEpsilon, formatNumber, formatSigned } from "../../kit/format.js";
 import { choose } from "../../state/choosing.js";
 
 const CLAIM_UNKNOWN = {
-  rank: "The page makes no claims about this curve: its errors are unknown, it was edited, or it has too many bins " +
-    "for a page. In Python, dpexplain.explain.claim() makes claims about any released curve.",
+  rank: "The page makes no claims about this curve: its errors are unknown, it was edited, or the model has " +
+    "too many terms for a page. In Python, dpexplain.explain.claim() makes claims about any released curve.",
   decision: "The page makes no claim about this decision: it needs a threshold, and a score that is the sum of " +
     "curves and pairs with known errors, of a model without edits.",
   range: "A range makes a claim if it leaves a bin to compare with.",
+  ranges: "Two ranges make a claim if they have no bin in common, and no special bin.",
 };
 const EXTREME_UNKNOWN = "The page makes no claim about the highest or lowest bin here: it needs a curve with known " +
   "errors, and a range that leaves a value bin to compare with.";

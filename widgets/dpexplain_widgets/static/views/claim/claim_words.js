@@ -1,4 +1,5 @@
 // Claims in words: what is compared, the difference, and the epsilons where it holds.
+import { spanLabel, spansIn } from "./contrasts.js";
 import { regionLabels, regionsOf } from "./pair_claims.js";
 import { predictionOf, thresholdScore } from "../local/contributions.js";
 import { formatCount, formatEpsilon, formatNumber, formatSigned, quotedName, shortName } from "../../kit/format.js";
@@ -41,9 +42,9 @@ function claimTimes(link, estimate) {
 
 /** Both sides of a contrast: ["30 – 34", "the average"]. */
 function comparedNames({ fit, termIndex }, { kind, bins }) {
-  const labels = bins.map((bin) => fit.terms[termIndex].labels[bin]);
-  if (kind !== "difference" && bins.length === 2) return [quotedName(`${labels[0]} to ${labels[1]}`, 40), "all others"];
-  return [quotedName(labels[0], 40), kind === "sign" ? "the average" : quotedName(labels[1], 40)];
+  const spans = kind === "difference" ? bins.map((bin) => [bin]) : spansIn(bins);
+  const names = spans.map((span) => quotedName(spanLabel(fit.terms[termIndex].labels, span), 40));
+  return [names[0], names[1] ?? (kind === "sign" ? "the average" : "all others")];
 }
 
 /** "age = 30 to 39 and job = nurse". */
@@ -68,7 +69,8 @@ function claimedContrast(state, question, claim) {
   const { payload, term } = state;
   const name = quotedName(term.name, 40);
   const [first, second] = comparedNames(state, question);
-  const against = question.kind === "difference" ? `records with ${name} = ${second}` : second;
+  const isOther = ["difference", "ranges"].includes(question.kind);
+  const against = isOther ? `records with ${name} = ${second}` : second;
   const unit = payload.score_unit ? ` ${shortName(payload.score_unit, 40)}` : "";
   return `records with ${name} = ${first} have ${claim.estimate > 0 ? "higher" : "lower"} ${claimedScore(payload)} ` +
     `than ${against}, other features equal: ${formatSigned(claim.estimate)}${unit}` +
@@ -164,10 +166,11 @@ export function frequencyWords(state, question, shares) {
   const name = quotedName(state.term.name, 40);
   const [one, other] = comparedNames(state, question);
   const sides = {
-    difference: `${name} = ${other}`, range: `${name} is in any other bin`, sign: `${name} contributes its average`,
+    range: `${name} is in any other bin`, sign: `${name} contributes its average`,
   };
   const words = `Of ${formatCount(records)} records in the largest released bin of every other feature, the model ` +
-    `expects ${second} to have ${claimedClass(state.payload)} where ${sides[question.kind]}, and ${first} where ` +
+    `expects ${second} to have ${claimedClass(state.payload)} where ` +
+    `${sides[question.kind] ?? `${name} = ${other}`}, and ${first} where ` +
     `${name} = ${one} (95% between ${low} and ${high}).`;
   return marked(words, state.fit.guarantee.private);
 }

@@ -1,8 +1,10 @@
 // Claims: the answer to a question, with the joint errors of all its parts.
 import { fitsOfClasses } from "../local/class_probabilities.js";
 import { explainValues, thresholdScore } from "../local/contributions.js";
-import { FIRST_LETTER, claimBetween, contrastClaim, dot, sidesOf, valueCount } from "./contrasts.js";
-import { binOfValue, binWeights } from "../disagreement/distance.js";
+import {
+  FIRST_LETTER, claimBetween, contrastClaim, dot, matchedBin, matchedSpan, sidesOf, spansIn, valueCount,
+} from "./contrasts.js";
+import { binWeights } from "../disagreement/distance.js";
 import { extremeClaim, isExtreme, likelyExtreme } from "./extremes.js";
 import { pairAskedElsewhere, pairClaim, regionBetween, cornersOf } from "./pair_claims.js";
 import { chosenBin, chosenRange, rangeWithin } from "../../state/state.js";
@@ -19,8 +21,8 @@ import { chosenBin, chosenRange, rangeWithin } from "../../state/state.js";
 const CORRELATION_STEPS = 90;
 
 /**
- * The question about a term: its selected range, pair of bins or bin, or else its rank. If an extreme is asked for,
- * whether it is in the selected range or bin, or else in the bin where it seems to be.
+ * The question about a term: its selected range or bin, alone or against a second one, or else its rank. If an extreme
+ * is asked for, whether it is in the selected range or bin, or else in the bin where it seems to be.
  * @param {State} state
  * @param {TermFit} termFit
  * @returns {Question}
@@ -32,11 +34,16 @@ export function askedAbout(state, termFit) {
     const bin = range === null ? chosenBin(state, valueCount(termFit)) ?? likelyExtreme(termFit, state.extreme) : null;
     return { kind: state.extreme, bins: range ?? (bin === null ? [] : [bin]) };
   }
-  if (range !== null) return { kind: "range", bins: range };
   const one = chosenBin(state, count);
-  if (one === null) return { kind: "rank", bins: [] };
-  const other = chosenBin({ ...state, binIndex: state.secondBin }, count);
-  return other === null || other === one ? { kind: "sign", bins: [one] } : { kind: "difference", bins: [one, other] };
+  if (range === null && one === null) return { kind: "rank", bins: [] };
+  const first = range ?? [one, one];
+  const second = secondSpan(state, count, valueCount(termFit));
+  if (second === null || String(second) === String(first)) {
+    return range === null ? { kind: "sign", bins: [one] } : { kind: "range", bins: range };
+  }
+  const areBins = first[0] === first[1] && second[0] === second[1];
+  if (areBins) return { kind: "difference", bins: [first[0], second[0]] };
+  return { kind: "ranges", bins: [...first, ...second] };
 }
 
 /**
@@ -51,19 +58,20 @@ export function askedAboutPair(state, termFit) {
   const [one, last] = chosenRange(state, count) ?? [cell, cell];
   if (one === null) return { kind: "sign", bins: [] };
   const first = cornersOf(termFit, regionBetween(termFit, one, last));
-  const second = secondRegion(state, count);
+  const second = secondSpan(state, count);
   if (second === null || String(first) === String(second)) return { kind: "sign", bins: first };
   return { kind: "difference", bins: [...first, ...second] };
 }
 
 /**
- * Corners of the region of a pair that a claim compares with the selected one, or null.
+ * First and last bin, or corners of the region, that a claim compares with the selection, or null.
  * @param {State} state
- * @param {number} count
+ * @param {number} count number of bins or cells
+ * @param {number} valueBins number of bins without special bins, which ranges exclude
  */
-export function secondRegion(state, count) {
-  const cell = chosenBin({ ...state, binIndex: state.secondBin }, count);
-  return rangeWithin(state.secondRange, count) ?? (cell === null ? null : [cell, cell]);
+export function secondSpan(state, count, valueBins = count) {
+  const bin = chosenBin({ ...state, binIndex: state.secondBin }, count);
+  return rangeWithin(state.secondRange, valueBins) ?? (bin === null ? null : [bin, bin]);
 }
 
 /** @returns {Claim | null} */
@@ -161,32 +169,18 @@ export function claimOf(state, fit, question) {
   return isExtreme(question.kind) ? extremeClaim(termFit, question) : contrastClaim(termFit, question);
 }
 
-/**
- * The bin of another fit with the midpoint or the name of a bin; null if there is none.
- * @param {TermFit | PairAxis} here
- * @param {TermFit | PairAxis} there
- */
-export function matchedBin(here, place, there) {
-  if (here.edges !== null && there.edges !== null && place < valueCount(here)) {
-    return binOfValue(there.edges, (here.edges[place] + here.edges[place + 1]) / 2);
-  }
-  const found = there.labels.indexOf(here.labels[place]);
-  return found < 0 ? null : found;
-}
-
 /** The same question for another fit with different bins; null if they do not separate the sides. */
 function askedElsewhere(state, fit, question) {
   const { kind, bins } = question;
   if (bins.length === 0) return question;
   const [here, there] = [state.fit, fit].map((each) => each.terms[state.termIndex]);
-  if (here.axes) return there.absent ? null : pairAskedElsewhere(here, there, question, matchedBin);
+  if (here.axes) return there.absent ? null : pairAskedElsewhere(here, there, question);
   if (bins.length === 1 || kind === "difference") {
     const matched = bins.map((bin) => matchedBin(here, bin, there));
     return matched.includes(null) || new Set(matched).size < bins.length ? null : { ...question, bins: matched };
   }
-  const places = there.labels.slice(0, valueCount(there)).map((_, i) => matchedBin(there, i, here));
-  const inside = places.map((place) => place !== null && place >= bins[0] && place <= bins[1]);
-  return inside.includes(true) ? { kind, bins: [inside.indexOf(true), inside.lastIndexOf(true)] } : null;
+  const spans = spansIn(bins).map((span) => matchedSpan(here, span, there));
+  return spans.includes(null) ? null : { kind, bins: spans.flat() };
 }
 
 function claimState(claim, asked, kind) {

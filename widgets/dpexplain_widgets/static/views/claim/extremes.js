@@ -1,5 +1,5 @@
 // Claims about the place of a peak or a trough: multiple comparison with the best bin.
-import { claimedValues, shareOfVariance, valueCount } from "./contrasts.js";
+import { claimedValues, sharesOfVariance, valueCount } from "./contrasts.js";
 
 /** @typedef {import("../../types").TermFit} TermFit */
 
@@ -24,24 +24,11 @@ export function likelyExtreme(termFit, kind) {
   return curve.indexOf(Math.max(...curve));
 }
 
-const knownLimits = new WeakMap();
-
-/**
- * By how much errors let one bin exceed another that is truly higher: a function of the two bins. Kept, because the
- * strip asks every fit again whenever the page is drawn.
- */
+/** By how much errors let one bin exceed another that is truly higher: a function of the two bins. */
 function excessLimit(termFit) {
   const stds = claimedValues(termFit)[1];
-  const known = knownLimits.get(termFit) ?? new Map();
-  knownLimits.set(termFit, known);
-  return (i, j) => {
-    const key = Math.min(i, j) * stds.length + Math.max(i, j);
-    if (!known.has(key)) {
-      const share = shareOfVariance(termFit, { kind: "difference", bins: [i, j] });
-      known.set(key, termFit.claims.extreme * (stds[i] + stds[j]) * Math.sqrt(share));
-    }
-    return known.get(key);
-  };
+  const shareOf = sharesOfVariance(termFit, "difference");
+  return (i, j) => termFit.claims.extreme * (stds[i] + stds[j]) * Math.sqrt(shareOf(i, j));
 }
 
 /** The largest over the bins of one side of the smallest lead over the bins of the other side, with errors. */

@@ -1,6 +1,6 @@
 // Claims about cells and regions of a pair of features, from the band of all its cells.
 import { binWeights } from "../disagreement/distance.js";
-import { claimBetween, claimedValues, dot } from "./contrasts.js";
+import { claimBetween, claimedValues, dot, matchedSpan, spanLabel, spansIn } from "./contrasts.js";
 
 /**
  * @typedef {import("../../types").TermFit} TermFit
@@ -29,8 +29,7 @@ export function cornersOf(termFit, { rows, columns }) {
 
 /** The regions of a question, whose bins are the corners of one region or of two. */
 export function regionsOf(termFit, { bins }) {
-  const pairs = bins.length > 2 ? [bins.slice(0, 2), bins.slice(2)] : [bins];
-  return pairs.map(([one, other]) => regionBetween(termFit, one, other));
+  return spansIn(bins).map(([one, other]) => regionBetween(termFit, one, other));
 }
 
 /** Weights of the mean of a region, by (noisy) counts if there are any. */
@@ -64,28 +63,13 @@ export function pairClaim(termFit, question) {
 
 /** First and last label of each feature of a region, or its only label. */
 export function regionLabels(termFit, { rows, columns }) {
-  return [rows, columns].map(([first, last], k) => {
-    const { labels } = termFit.axes[k];
-    return first === last ? labels[first] : `${labels[first]} to ${labels[last]}`;
-  });
-}
-
-/** The bins of a feature in another fit; null if none correspond. */
-function spanElsewhere(here, span, there, matchedBin) {
-  const [first, last] = span;
-  if (first === last) {
-    const found = matchedBin(here, first, there);
-    return found === null ? null : [found, found];
-  }
-  const inside = there.labels.map((_, bin) => matchedBin(there, bin, here))
-    .map((place) => place !== null && place >= first && place <= last);
-  return inside.includes(true) ? [inside.indexOf(true), inside.lastIndexOf(true)] : null;
+  return [rows, columns].map((span, k) => spanLabel(termFit.axes[k].labels, span));
 }
 
 /** The same question for another grid; null if it does not separate the regions. */
-export function pairAskedElsewhere(here, there, question, matchedBin) {
+export function pairAskedElsewhere(here, there, question) {
   const found = regionsOf(here, question).map(({ rows, columns }) => {
-    const spans = [rows, columns].map((span, k) => spanElsewhere(here.axes[k], span, there.axes[k], matchedBin));
+    const spans = [rows, columns].map((span, k) => matchedSpan(here.axes[k], span, there.axes[k]));
     return spans.includes(null) ? null : cornersOf(there, { rows: spans[0], columns: spans[1] });
   });
   if (found.includes(null) || String(found[0]) === String(found[1])) return null;

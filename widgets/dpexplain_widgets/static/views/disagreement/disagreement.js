@@ -9,7 +9,7 @@ import { indexAfterKey } from "../../kit/keyboard.js";
 import { Rows } from "../../kit/rows.js";
 import { standaloneParts } from "../../kit/standalone.js";
 import { choose } from "../../state/choosing.js";
-import { CHOICE_KEYS, drawOnChange, readState } from "../../state/state.js";
+import { CHOICE_KEYS, NO_BINS, drawOnChange, readState } from "../../state/state.js";
 import { numbersTable, plainTable } from "../../kit/table.js";
 import { LIST_KEYS, listControls, listedTerms } from "../../state/term_list.js";
 import { viewWidget } from "../../kit/view.js";
@@ -212,7 +212,7 @@ class Disagreement {
 
   pick(i, stop) {
     const { terms } = this.state.payload;
-    const moved = i !== this.state.termIndex ? { term: terms[i].name, bin_index: null, bin_range: null } : {};
+    const moved = i !== this.state.termIndex ? { ...NO_BINS, term: terms[i].name } : {};
     this.cursor = [i, stop];
     choose(this.model, { ...moved, epsilon_index: stop });
   }

@@ -7,7 +7,7 @@ import { drawSmallHeatMap } from "./heat_map.js";
 import { indexAfterKey } from "../../kit/keyboard.js";
 import { drawSmallShape } from "./small_shape.js";
 import { choose } from "../../state/choosing.js";
-import { CHOICE_KEYS, chooseTerm, drawOnChange, readState } from "../../state/state.js";
+import { CHOICE_KEYS, NO_BINS, chooseTerm, drawOnChange, readState } from "../../state/state.js";
 import { offerTable } from "../../kit/table.js";
 import { LIST_KEYS, listControls, listedTerms } from "../../state/term_list.js";
 import { fontOf } from "../../kit/text.js";
@@ -156,7 +156,7 @@ class Multiples {
   }
 
   open(i) {
-    const moved = i === this.state.termIndex ? {} : { bin_index: null, bin_range: null };
+    const moved = i === this.state.termIndex ? {} : NO_BINS;
     choose(this.model, { ...moved, term: this.state.payload.terms[i].name, tab: "shape", small_multiples: false });
   }
 

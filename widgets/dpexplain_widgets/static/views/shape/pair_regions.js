@@ -1,11 +1,12 @@
 // Cells and regions of a heat map that a reader chooses by pointer or keys, and the heat map for a figure.
-import { secondRegion } from "../claim/claims.js";
+import { secondSpan } from "../claim/claims.js";
 import { cornersOf, regionBetween } from "../claim/pair_claims.js";
 import { FIGURE_WIDTH, releasableState } from "../../export/figure.js";
 import { mainTerm } from "../../charts/curves.js";
 import { html, uniqueId } from "../../kit/dom.js";
 import { shortName } from "../../kit/format.js";
 import { drawHeatMap, heatScale } from "./heat_map.js";
+import { isSecondPick } from "./ranges.js";
 import { choose } from "../../state/choosing.js";
 import { chosenBin, chosenRange, readState } from "../../state/state.js";
 import { scoreWords } from "../../kit/words.js";
@@ -19,7 +20,7 @@ export function chosenRegions(state, termFit) {
   const count = termFit.labels.length;
   const range = chosenRange(state, count);
   const cell = chosenBin(state, count);
-  const [second, end] = secondRegion(state, count) ?? [null, null];
+  const [second, end] = secondSpan(state, count) ?? [null, null];
   const [one, last] = range ?? [cell, cell];
   return [[one, "chosen", last], [second, "second", end]];
 }
@@ -38,8 +39,6 @@ export function regionHands(model) {
     if (String(corners) === String(model.get(key))) return;
     choose(model, { [key]: corners, [isSecond ? "second_bin" : "bin_index"]: null });
   };
-  const isSecondPick = (event, { binIndex, binRange }) =>
-    (event.ctrlKey || event.metaKey) && (binIndex !== null || binRange !== null);
   return {
     // A mouse or a pen selects cells; a finger scrolls.
     start(event, cell) {

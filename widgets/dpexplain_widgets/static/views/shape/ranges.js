@@ -1,12 +1,38 @@
 // A range of bins, chosen by dragging or with Shift, and its summary.
 import { valueRange } from "../local/contributions.js";
-import { formatCount, formatSigned, formatValue, quotedName } from "../../kit/format.js";
+import { spanLabel, valueCount } from "../claim/contrasts.js";
+import { formatCount, formatSigned, formatValue, quotedName, shortName } from "../../kit/format.js";
+import { binSentence, binTitle } from "../../kit/words.js";
 import { commonParts } from "../disagreement/distance.js";
 
-export const HINT = "Point, or press arrow keys.";
+const HINT = "Point, or press arrow keys.";
 export const KEYS = "Drag over bins, or hold Shift with the arrow keys, to compare a range with the rest. To compare " +
-  "two bins, Ctrl-click the second, or press c and move on. ";
+  "two bins or ranges, Ctrl-click or Ctrl-drag the second, or press c and move on. ";
 export const EXTREMES = [["", "how it compares"], ["highest", "where it is highest"], ["lowest", "where it is lowest"]];
+
+/**
+ * What a bin or a range can be compared with: options [value, name], and the value of the chosen one.
+ * @param {import("../../types").TermFit} termFit
+ */
+export function comparisons(termFit, range, second) {
+  const bins = range === null ? termFit.labels : termFit.labels.slice(0, valueCount(termFit));
+  const options = bins.map((name, bin) => [String(bin), shortName(name, 40)]);
+  const isSpan = second !== null && second[0] < second[1];
+  if (isSpan) options.unshift([String(second), shortName(spanLabel(termFit.labels, second), 40)]);
+  const chosen = isSpan ? String(second) : String(second?.[0] ?? "");
+  return [[["", range === null ? "no other bin" : "the rest"], ...options], chosen];
+}
+
+/** What a chart marks: [first and last bin or null, kind]. */
+export function markedSpans({ range, bin, second, hovered }) {
+  const one = (each) => (each === null ? null : [each, each]);
+  return [[range, "range"], [one(bin), "chosen"], [second, "second"], [one(hovered), "hovered"]];
+}
+
+/** Whether a click or a drag selects what the selected bins are compared with. */
+export function isSecondPick(event, { binIndex, binRange }) {
+  return (event.ctrlKey || event.metaKey) && (binIndex !== null || binRange !== null);
+}
 
 /** Ends of a range in order, within the bins of values; null if nothing is left. */
 export function orderedRange(one, other, count) {
@@ -56,4 +82,15 @@ function referenceMean(termFit, reference, bins) {
   const parts = commonParts(termFit, reference).filter(({ bin }) => wanted.has(bin));
   const total = parts.reduce((sum, part) => sum + part.weight, 0);
   return total > 0 ? parts.reduce((sum, part) => sum + part.weight * part.other, 0) / total : NaN;
+}
+
+/** Title and sentence about a range or a bin, in place of the chart. */
+export function readOut(state, termFit, bin, range) {
+  if (range !== null) {
+    const reference = state.atReference ? null : state.reference?.terms[state.termIndex] ?? null;
+    const words = rangeSentence(termFit, range, reference, state.fit.guarantee.private);
+    return [rangeTitle(state.term, termFit, range), words];
+  }
+  const known = bin !== null && bin < termFit.labels.length;
+  return known ? [binTitle(state.term, termFit, bin), binSentence(state, termFit, bin)] : ["", HINT];
 }

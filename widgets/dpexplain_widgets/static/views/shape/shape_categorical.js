@@ -10,6 +10,7 @@ import { linearScale, niceAxis } from "../../charts/scale.js";
 import { fitText, fitTexts, labelsThatFit, textWidth, wrapText } from "../../kit/text.js";
 import { watermark } from "../../charts/watermark.js";
 import { noiseVerdict, scoreAxisTitle } from "../../kit/words.js";
+import { markedSpans } from "./ranges.js";
 
 const SIZES_OF_ROWS = { one: 30, two: 42, stacked: 58, apart: 14, head: 50, lineStep: 16 };
 const STACKED = 460; // below this width, names stand above their bars
@@ -247,9 +248,8 @@ function body(view, layout) {
   const picture = svg("svg", { class: "dpx-svg", width, height, "aria-hidden": "true" });
   picture.append(
     svg("defs", {}, hatchPattern(ids.hatch), clipRectangle(ids.clip, frame)),
-    ...rowsBetween(view.range).map((i) => rowBackground(layout, i, "range")),
-    ...[[view.bin, "chosen"], [view.second, "second"], [view.hovered, "hovered"]]
-      .map(([i, kind]) => rowBackground(layout, i, kind)).filter(Boolean),
+    ...markedSpans(view).flatMap(([span, kind]) => rowsBetween(span).map((i) => rowBackground(layout, i, kind)))
+      .filter(Boolean),
     ...gridLines(layout),
     // Behind the marks: it must not cover a value.
     ...[words && watermark(words, shownFrame, font, obstacles), divider(layout), inPlot].filter(Boolean),

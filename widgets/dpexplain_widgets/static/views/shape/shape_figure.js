@@ -6,6 +6,8 @@ import { shortName } from "../../kit/format.js";
 import { drawLegend } from "../../charts/legend.js";
 import { drawCategoricalShape } from "./shape_categorical.js";
 import { drawNumericShape } from "./shape_numeric.js";
+import { secondSpan } from "../claim/claims.js";
+import { valueCount } from "../claim/contrasts.js";
 import { chosenBin, chosenRange } from "../../state/state.js";
 
 /**
@@ -17,11 +19,12 @@ export function shapeForFigure(shown, { width, font, options }) {
   const state = releasableState(shown);
   if (typeof state === "string") return state;
   const termFit = mainTerm(state);
+  const values = valueCount(termFit);
   const ids = { hatch: uniqueId("hatch"), clip: uniqueId("clip") };
   const view = {
     state, ids, font, options, width: Math.min(width, FIGURE_WIDTH), replayed: null, hovered: null,
-    bin: chosenBin(state, termFit.labels.length), second: state.secondBin,
-    range: chosenRange(state, termFit.labels.length - termFit.special.length),
+    bin: chosenBin(state, termFit.labels.length), second: secondSpan(state, termFit.labels.length, values),
+    range: chosenRange(state, values),
   };
   const drawn = state.term.kind === "numeric" ? drawNumericShape(view) : drawCategoricalShape(view);
   const legend = html("ul", { class: "dpx-legend" });

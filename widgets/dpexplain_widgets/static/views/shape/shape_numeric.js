@@ -15,6 +15,7 @@ import { fitText, textWidth } from "../../kit/text.js";
 import { bottomLabels, fineStep } from "../../charts/bin_ticks.js";
 import { watermarkOver } from "../../charts/curve_watermark.js";
 import { noiseVerdict, scoreAxisTitle } from "../../kit/words.js";
+import { markedSpans } from "./ranges.js";
 
 const SIZES = { above: 34, plot: 250, between: 40, histogram: 66, below: 50 };
 const CUT_MARKS_APART = 40;
@@ -107,40 +108,34 @@ function slotLabels(layout, font) {
 
 function axisTitles({ state, font }, layout) {
   const { left, right, histogramBottom, histogramTop, width, even } = layout;
-  const inUnit = state.term.unit ? ` (${state.term.unit})` : "";
+  const unit = state.term.unit ? ` (${state.term.unit})` : "";
+  const inUnit = state.term.name.toLowerCase().includes(unit.trim().toLowerCase()) ? "" : unit;
   const fit = (text, room) => fitText(text, room, LABEL_SIZE, font);
+  const room = width - 8;
   const whole = `${state.term.name}${inUnit}, equal-width bins`;
-  const noted = even && textWidth(whole, LABEL_SIZE, font) <= right; // else the title of the histogram says it
-  const after = noted ? `${inUnit}, equal-width bins` : fit(inUnit, 0.6 * right);
-  const name = fit(state.term.name, right - textWidth(after, LABEL_SIZE, font));
+  const noted = even && textWidth(whole, LABEL_SIZE, font) <= room; // else the title of the histogram says it
+  const after = noted ? `${inUnit}, equal-width bins` : fit(inUnit, 0.6 * room);
+  const name = fit(state.term.name, room - textWidth(after, LABEL_SIZE, font));
   const below = `${name}${after}`;
   const half = textWidth(below, LABEL_SIZE, font) / 2;
   const center = Math.max(half + 4, Math.min(width - half - 4, (left + right) / 2));
- const bin = even && !noted ? "equal-width bin" : "bin";
+  const bin = even && !noted ? "equal-width bin" : "bin";
   const wide = layout.per === null ? bin : `bin of width ${formatNumber(layout.per, 3)}`;
   const counted = `records per ${wide}${state.fit.guarantee.private ? " (noisy count)" : ""}`;
   const title = scoreAxisTitle(state.payload, (words) => textWidth(words, LABEL_SIZE, font) <= width - 8);
   return [
-    label(fit(title, width - 8), 0, 15, "start", "dpx-axis-title"),
-    label(fit(counted, width - 8), 0, histogramTop - 13, "start", "dpx-axis-title"),
+    label(fit(title, room), 0, 15, "start", "dpx-axis-title"),
+    label(fit(counted, room), 0, histogramTop - 13, "start", "dpx-axis-title"),
     label(below, center, histogramBottom + 42, "middle", "dpx-axis-title"),
   ];
 }
 
-function highlight(layout, bin, kind) {
-  const column = layout.columns[bin];
-  if (column === undefined) return null;
-  const [left, right] = column;
-  const frame = { x: left, y: layout.top, width: Math.max(2, right - left) };
-  const height = layout.histogramBottom - layout.top;
-  return svg("rect", { ...frame, height, class: `dpx-column dpx-column-${kind}` });
-}
-
-function rangeFrame(layout, range) {
-  if (range === null || layout.columns[range[1]] === undefined) return null;
-  const [left, right] = [layout.columns[range[0]][0], layout.columns[range[1]][1]];
-  const frame = { x: left, y: layout.top, width: right - left, height: layout.histogramBottom - layout.top };
-  return svg("rect", { ...frame, class: "dpx-column dpx-column-range" });
+/** A frame around the bins of a span. */
+function highlight({ columns, top, histogramBottom }, span, kind) {
+  const [first, last] = (span ?? []).map((bin) => columns[bin]);
+  if (first === undefined || last === undefined) return null;
+  const frame = { x: first[0], y: top, width: Math.max(2, last[1] - first[0]), height: histogramBottom - top };
+  return svg("rect", { ...frame, class: `dpx-column dpx-column-${kind}` });
 }
 
 function bandParts({ termFit, columns, x, y }, ends, kind = "dpx-band") {
@@ -254,9 +249,7 @@ export function drawNumericShape(view) {
   });
   picture.append(
     svg("defs", {}, hatchPattern(ids.hatch), clipRectangle(ids.clip, frame)),
-    ...[rangeFrame(layout, view.range)].filter(Boolean),
-    ...[[view.bin, "chosen"], [view.second, "second"], [view.hovered, "hovered"]]
-      .map(([bin, kind]) => highlight(layout, bin, kind)).filter(Boolean),
+    ...markedSpans(view).map(([span, kind]) => highlight(layout, span, kind)).filter(Boolean),
     ...grid(layout),
     ...histogram(layout),
     ...curveNames(state, layout, curves, font),

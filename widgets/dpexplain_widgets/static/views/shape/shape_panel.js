@@ -1,6 +1,6 @@
 // One term of one fit, with its noise, counts and comparisons.
-import { EXTREMES, HINT, KEYS, orderedRange, rangeSentence, rangeTitle } from "./ranges.js";
-import { askedAbout } from "../claim/claims.js";
+import { EXTREMES, KEYS, comparisons, isSecondPick, orderedRange, readOut } from "./ranges.js";
+import { askedAbout, secondSpan } from "../claim/claims.js";
 import { valueCount } from "../claim/contrasts.js";
 import { claimPanel } from "../claim/claim_panel.js";
 import { button, choiceBox } from "../../kit/controls.js";
@@ -23,7 +23,7 @@ import { numbersTable, shapeTable } from "../../kit/table.js";
 import { fontOf } from "../../kit/text.js";
 import { pointerTip } from "../../charts/tip.js";
 import { observeWidth } from "../../kit/view.js";
-import { BAND_MEANING, EFFECT_MEANING, binSentence, binTitle, shapeSummary } from "../../kit/words.js";
+import { BAND_MEANING, EFFECT_MEANING, shapeSummary } from "../../kit/words.js";
 
 const lettersOf = (text) => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
 const PANEL_KEYS = [...CHOICE_KEYS, "same_axis", "even_bins", "category_order", "replay_draw"];
@@ -57,14 +57,14 @@ class ShapePanel {
     this.caution = html("p", { class: "dpx-note dpx-caution", role: "note" });
     this.termBox = choiceBox("Term", (name) => chooseTerm(this.model, name));
     this.options = shapeOptions(this.model);
-    this.clear = button("Clear range", () => choose(this.model, { bin_range: null }));
+    this.clear = button("Clear range", () => choose(this.model, { bin_range: null, second_range: null }));
     this.bandWords = html("p", { class: "dpx-note" });
     this.bandLimits = html("details", { class: "dpx-details dpx-band-limits" },
       html("summary", {}, "Keys, and what the bands mean"), this.bandWords);
     this.table = numbersTable(() => shapeTable(readState(this.model)));
     this.termBox.element.hidden = !standalone;
     this.otherBox = choiceBox("Compare with", (bin) =>
-      choose(this.model, { second_bin: bin === "" ? null : Number(bin), bin_range: null }));
+      choose(this.model, { second_bin: bin === "" ? null : Number(bin), second_range: null }));
     this.extremeBox = choiceBox("Ask", (extreme) => choose(this.model, { extreme }));
     this.claim = claimPanel(this.model, [this.extremeBox.element, this.otherBox.element], () =>
       shapeForFigure(readState(this.model), { width: this.width, font: this.font, options: optionsOf(this.model) }));
@@ -91,6 +91,10 @@ class ShapePanel {
     this.draw();
   }
 
+  secondOf(state, termFit) {
+    return secondSpan(state, termFit.labels.length, valueCount(termFit));
+  }
+
   draw() {
     const state = readState(this.model);
     if (state.term === undefined || this.width < 40) return;
@@ -110,11 +114,12 @@ class ShapePanel {
   // All that changes while a reader points or drags.
   drawPicture(state, termFit) {
     const bin = chosenBin(state, termFit.labels.length);
-    const range = this.dragged ?? chosenRange(state, valueCount(termFit));
+    const [chosen, other] = [chosenRange(state, valueCount(termFit)), this.secondOf(state, termFit)];
+    const [range, second] = this.isSecondDrag ? [chosen, this.dragged ?? other] : [this.dragged ?? chosen, other];
     const contribution = this.draws === null ? null : replayedCurve(termFit, this.draws, state.termIndex);
     this.replays = contribution !== null;
     const view = {
-      state, bin, second: state.secondBin, range, ids: this.ids, width: this.width, options: optionsOf(this.model),
+      state, bin, second, range, ids: this.ids, width: this.width, options: optionsOf(this.model),
       font: this.font, replayed: contribution === null ? null : { ...termFit, contribution },
       hovered: this.hovered !== null && this.hovered < termFit.labels.length ? this.hovered : null,
     };
@@ -125,7 +130,7 @@ class ShapePanel {
     // Redraw at once, so rows stay scrolled; reading the position would force a layout of the page.
     this.plot.replaceChildren(this.drawn.element);
     if (numeric) this.move(state, before, this.drawn.element);
-    this.clear.hidden = range === null;
+    this.clear.hidden = range === null && state.secondRange === null;
     this.describe(state, termFit, bin, range);
   }
 
@@ -141,30 +146,20 @@ class ShapePanel {
 
   drawControls(state) {
     this.termBox.fill(state.payload.terms.map(({ name }) => [name, shortName(name, 60)]), state.term.name);
-    const { labels } = mainTerm(state);
-    const other = chosenBin({ ...state, binIndex: state.secondBin }, labels.length);
-    const alone = chosenBin(state, labels.length) === null || state.extreme !== "";
-    const bins = alone ? [] : labels.map((label, i) => [String(i), shortName(label, 40)]); // hidden, it needs none
-    this.otherBox.fill([["", "no other bin"], ...bins], String(other ?? ""));
+    const termFit = mainTerm(state);
+    const [range, second] = [chosenRange(state, valueCount(termFit)), this.secondOf(state, termFit)];
+    const alone = (chosenBin(state, termFit.labels.length) === null && range === null) || state.extreme !== "";
+    // Hidden, it needs no options.
+    this.otherBox.fill(...(alone ? [[], ""] : comparisons(termFit, range, second)));
     this.otherBox.element.hidden = state.atReference || alone;
     this.extremeBox.fill(EXTREMES, state.extreme);
     this.extremeBox.element.hidden = state.atReference;
     this.options.draw(state, this.drawn.even);
   }
 
-  readOut(state, termFit, bin, range) {
-    if (range !== null) {
-      const reference = state.atReference ? null : state.reference?.terms[state.termIndex] ?? null;
-      const words = rangeSentence(termFit, range, reference, state.fit.guarantee.private);
-      return [rangeTitle(state.term, termFit, range), words];
-    }
-    const known = bin !== null && bin < termFit.labels.length;
-    return known ? [binTitle(state.term, termFit, bin), binSentence(state, termFit, bin)] : ["", HINT];
-  }
-
   describe(state, termFit, chosen, range) {
     const shownRange = this.hovered === null ? range : this.dragged ?? null;
-    const [title, text] = this.readOut(state, termFit, this.hovered ?? chosen, shownRange);
+    const [title, text] = readOut(state, termFit, this.hovered ?? chosen, shownRange);
     setText(this.readoutTitle, title);
     this.readoutTitle.hidden = title === "";
     setText(this.readoutText, text);
@@ -173,7 +168,7 @@ class ShapePanel {
       "aria-label": shapeSummary(state, termFit), "aria-valuemin": 1, "aria-valuemax": termFit.labels.length,
       "aria-valuenow": (chosen ?? 0) + 1,
       "aria-valuetext": nothing ? `no bin of ${quotedName(state.term.name)} chosen`
-        : this.readOut(state, termFit, chosen, range).join(", "),
+        : readOut(state, termFit, chosen, range).join(", "),
     });
   }
 
@@ -192,7 +187,7 @@ class ShapePanel {
       listen(this.plot, "pointerup", () => this.endDrag()),
       listen(this.plot, "pointercancel", () => this.endDrag()),
       listen(this.plot, "pointerleave", () => this.hover(null)),
-      listen(this.plot, "click", (event) => this.pick(binUnder(event), event.ctrlKey || event.metaKey)),
+      listen(this.plot, "click", (event) => this.pick(binUnder(event), event)),
     ];
   }
 
@@ -200,13 +195,14 @@ class ShapePanel {
     const state = readState(this.model);
     const termFit = mainTerm(state);
     if (bin === null || bin >= termFit.labels.length) this.tip.hide();
-    else this.tip.show(event, ...this.readOut(state, termFit, bin, this.dragged));
+    else this.tip.show(event, ...readOut(state, termFit, bin, this.dragged));
   }
 
   // A mouse or a pen selects bins; a finger scrolls.
   startDrag(event, bin) {
     this.isDragged = false;
     this.dragFrom = event.button === 0 && event.pointerType !== "touch" ? bin : null;
+    this.isSecondDrag = isSecondPick(event, readState(this.model));
   }
 
   moveTo(bin, buttons) {
@@ -225,7 +221,8 @@ class ShapePanel {
   endDrag() {
     const range = this.dragged ?? null;
     [this.dragFrom, this.dragged] = [null, null];
-    if (range !== null) choose(this.model, { bin_range: range, bin_index: null, second_bin: null });
+    const second = { second_range: range, second_bin: null };
+    if (range !== null) choose(this.model, this.isSecondDrag ? second : { bin_range: range, bin_index: null });
   }
 
   hover(bin) {
@@ -235,12 +232,13 @@ class ShapePanel {
     if (state.term !== undefined && this.width >= 40) this.drawPicture(state, mainTerm(state));
   }
 
-  pick(bin, second) {
+  pick(bin, event) {
     if (bin === null || this.isDragged) return;
     const state = readState(this.model);
-    const choice = second && state.binIndex !== null ? { second_bin: bin === state.secondBin ? null : bin }
-      : { bin_index: bin === state.binIndex ? null : bin };
-    choose(this.model, { ...choice, bin_range: null });
+    const { binIndex, secondBin } = state;
+    choose(this.model, isSecondPick(event, state)
+      ? { second_bin: bin === secondBin ? null : bin, second_range: null }
+      : { bin_index: bin === binIndex ? null : bin, bin_range: null });
   }
 
   orderOf(state) {
@@ -262,12 +260,15 @@ class ShapePanel {
     const place = before === null ? null : order.indexOf(before);
     const bin = order[indexAfterKey(event, place, count, layout)] ?? null;
     const plain = !event.ctrlKey && !event.metaKey && !event.altKey;
-    if (event.key === "c" && plain && before !== null) choose(this.model, { second_bin: before, bin_range: null });
+    if (event.key === "c" && plain && (before !== null || state.binRange !== null)) {
+      this.anchor = null;
+      choose(this.model, { second_bin: before, second_range: state.binRange, bin_range: null });
+    }
     if (bin === null) return;
     event.preventDefault();
     this.anchor = event.shiftKey && this.isInOrder ? this.anchor ?? before ?? bin : null;
     const range = this.anchor === null ? null : orderedRange(this.anchor, bin, valueCount(mainTerm(state)));
-    choose(this.model, { bin_index: bin, bin_range: range, ...(range === null ? {} : { second_bin: null }) });
+    choose(this.model, { bin_index: bin, bin_range: range });
     this.scrollTo(bin);
   }
 
