@@ -93,20 +93,21 @@ def test_noise_in_a_count_is_an_error_of_all_sums_of_its_feature(kind):
         np.testing.assert_allclose(errors[start : start + len(own)], own)
     alone = [population.bins[:, [k]] == np.arange(n) for k, n in enumerate(sizes)]
     inside = np.concatenate(alone, axis=1).astype(np.float64)
-
-    def sums():
-        return trajectory.sums(population, truth, columns, inside, curves, together)
-
-    found = sums()
+    given = population, truth, columns, (inside, inside[:, :0]), curves, together
+    found = list(trajectory.by_feature(*given))
+    precision, pull = trajectory.known(*given)
     trajectory._count_errors = np.zeros_like(errors)
-    plain = sums()
-    for k, (start, end) in enumerate(pairwise(starts)):
-        own = trajectory.feature_of_leaf == k
-        loads = plain.slopes[own, 2 + start : 2 + end] * errors[start:end]
-        values, vectors = np.linalg.eigh(np.eye(own.sum()) + loads @ loads.T)
+    plain = list(trajectory.by_feature(*given))
+    for own, before, (start, end) in zip(found, plain, pairwise(starts), strict=True):
+        loads = before.slopes[:, 2 + start : 2 + end] * errors[start:end]
+        values, vectors = np.linalg.eigh(np.eye(len(loads)) + loads @ loads.T)
         root = (vectors / np.sqrt(values)) @ vectors.T
-        np.testing.assert_allclose(found.missing[own], root @ plain.missing[own], atol=1e-6)
-        np.testing.assert_allclose(found.slopes[own], root @ plain.slopes[own], atol=1e-6)
+        np.testing.assert_allclose(own.missing, root @ before.missing, atol=1e-6)
+        np.testing.assert_allclose(own.slopes, root @ before.slopes, atol=1e-6)
+    slopes = np.concatenate([own.slopes for own in found])
+    missing = np.concatenate([own.missing for own in found])
+    np.testing.assert_allclose(precision, slopes.T @ slopes, atol=1e-9 * precision.max())
+    np.testing.assert_allclose(pull, slopes.T @ missing, atol=1e-9 * np.abs(pull).max())
 
 
 @pytest.mark.parametrize("correlation", [-0.95, -0.3, 0.0, 0.6, 0.95])
@@ -216,8 +217,8 @@ def test_information_about_people_is_less_than_that_about_the_sample_and_the_rec
     rng = np.random.default_rng(1)
     slopes, root = rng.normal(size=(40, 4)), rng.normal(size=(9, 4))
     fisher, here, missing = root.T @ root, rng.normal(size=4), rng.normal(size=40)
-    found = information(slopes, missing, here, fisher)
     of_sums = slopes.T @ slopes
+    found = information(of_sums, slopes.T @ missing + of_sums @ here, fisher)
     expected = np.linalg.inv(np.linalg.inv(of_sums) + np.linalg.inv(fisher))
     np.testing.assert_allclose(found.precision, expected, rtol=1e-5)
     alone = np.linalg.solve(of_sums, slopes.T @ missing) + here
@@ -248,13 +249,19 @@ def test_expected_sums_are_those_of_a_naive_loop(kind):
     clips, anchor = np.array([0.7, 0.6, 0.8, 0.5]), np.array([0, 0, -1, 1])
     left, shares = rng.normal(size=7), np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.2, 0.3])
     together, each, spread = np.array([[0.0, 0.3], [0.3, 0.0]]), 2.5, 0.9
-    sums, reach, slopes = np.zeros(8), np.zeros(8), np.zeros((2, 7, 6))
+    sums, reach, weights = np.zeros(8), np.zeros(8), np.zeros((2, 2, 2, n_people))
     _kernels.expected_sums(
         bins, start, truth_, each, spread, kind, 0.1, visit_feature,
         np.concatenate(leaves).astype(np.int64), np.array([0, 4, 7, 11]), np.concatenate(updates),
-        np.array([0, 2, 4, 6, 8]), clips, anchor, columns, scores, left.copy(), shares, together,
-        sums, slopes, reach,
+        np.array([0, 2, 4, 6, 8]), clips, anchor, left.copy(), shares, together, sums, reach,
+        weights,
     )  # fmt: skip
+    found = []
+    for k, n_bins in enumerate(sizes):
+        (reactions, residuals), one = weights[:, :, k], np.ones((n_people, 1))
+        weighted = [(reactions, columns), (residuals, one), (residuals, scores)]
+        found.append(_kernels.per_bin(weighted, bins[:, k], n_bins))
+    slopes = np.concatenate(found, axis=1)
     expected, wanted, room = np.zeros(8), np.zeros((2, 7, 6)), np.zeros(8)
     score, lacks = np.full(n_people, 0.1), left.copy()
     for v, k in enumerate(visit_feature):

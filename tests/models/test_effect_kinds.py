@@ -14,7 +14,7 @@ from dpexplain.models import DPExplainableBoostingClassifier, DPExplainableBoost
 from dpexplain.models.boosting.uncertainty.effects import effect
 from dpexplain.models.boosting.uncertainty.effects._kernels_classes import add_up_classes
 from dpexplain.models.boosting.uncertainty.effects._kernels_counts import add_up_counts
-from dpexplain.models.boosting.uncertainty.effects._kernels_expected import add_per_bin
+from dpexplain.models.boosting.uncertainty.effects._kernels_expected import per_bin
 from dpexplain.models.boosting.uncertainty.effects.class_estimate import contrasts
 from dpexplain.models.boosting.uncertainty.effects.constrained import constrained_curves
 from dpexplain.models.boosting.uncertainty.effects.counts import count_table
@@ -133,10 +133,11 @@ def test_expected_sums_of_counts_are_those_of_a_naive_loop():
         visits["bin_start"], visits["updates"][:, 0].copy(), visits["leaf_start"], clips,
         np.array([0, 0, -1, 1]), sums, reach, weights,
     )  # fmt: skip
-    slopes = np.zeros((2, 7, 6))
-    derivatives = [columns, scores, np.ones((n_people, 1))]
-    weighted = list(zip(weights, derivatives, strict=True))
-    add_per_bin(slopes, weighted, visits["bins"], visits["start"])
+    derivatives, found = [columns, scores, np.ones((n_people, 1))], []
+    for k, n_bins in enumerate([4, 3]):
+        weighted = list(zip(weights[:, :, k], derivatives, strict=True))
+        found.append(per_bin(weighted, visits["bins"][:, k], n_bins))
+    slopes = np.concatenate(found, axis=1)
     expected, wanted, score = np.zeros(8), np.zeros((2, 7, 6)), np.full(n_people, -1.0)
     counts, size = np.arange(2_000), 1 / 0.7
     held = np.minimum(counts, high) / high

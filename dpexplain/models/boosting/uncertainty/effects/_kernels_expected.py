@@ -60,10 +60,9 @@ def _above_zero(t, table):  # type: ignore[no-untyped-def]
 
 def expected_sums(  # type: ignore[no-untyped-def]
     bins, start, truth, each, spread, kind, first_score, visit_feature, leaf_of_bin, bin_start,
-    updates, leaf_start, clips, anchor, columns, scores, left, shares, together,
-    sums, slopes, reach,
+    updates, leaf_start, clips, anchor, left, shares, together, sums, reach, weights,
 ) -> None:  # fmt: skip
-    """Compute the expected leaf sums of a fit, with their derivatives.
+    """Compute the expected leaf sums of a fit, and how residuals react.
 
     Parameters
     ----------
@@ -94,11 +93,7 @@ def expected_sums(  # type: ignore[no-untyped-def]
     clips : ndarray of shape (n_visits,)
         Bound on a residual at each visit.
     anchor : ndarray of shape (n_visits,), dtype int64
-        Row of `slopes` that each visit fills, or a negative number if it fills none.
-    columns : ndarray of shape (n_records, n_columns)
-        Derivative of the true score of a point with respect to each coefficient.
-    scores : ndarray of shape (n_records, n_pairs)
-        Derivative of the log density of a point with respect to each correlation.
+        Row of `weights` that each visit fills, or a negative number if it fills none.
     left : ndarray of shape (n_bins_total,)
         Part of each true curve that the fit has not yet learned, bin by bin; updated in place.
     shares : ndarray of shape (n_bins_total,)
@@ -107,54 +102,55 @@ def expected_sums(  # type: ignore[no-untyped-def]
         Squared correlation of each pair; zero on the diagonal.
     sums : ndarray of shape (n_leaves,)
         Filled with the expected leaf sums.
-    slopes : ndarray of shape (n_anchors, n_bins_total, n_columns + 1 + n_pairs)
-        Filled with the derivatives of expected sums, per bin of the visited feature. The column in
-        the middle contains the part of each bin in the expected sums.
     reach : ndarray of shape (n_leaves,)
         Filled with the derivatives of the expected residuals with respect to the true scores,
         summed over the records in each leaf. Each sum is multiplied by the standard deviation of
         the part of the other curves that is still missing and correlated with the visited feature.
+    weights : ndarray of shape (2, n_anchors, n_features, n_records)
+        Filled with the derivative of each point's expected residual with respect to its true score
+        and with the expected residual, at visits with an anchor.
     """
-    weights = np.zeros((2, len(slopes), *bins.T.shape))
     _add_up(
         np.ascontiguousarray(bins.T), start, truth, each, spread, kind, first_score, visit_feature,
         leaf_of_bin, bin_start, updates, leaf_start, clips, anchor, sums, reach, weights,
     )  # fmt: skip
-    (reactions, residuals), one = weights, np.ones((len(bins), 1))
-    weighted = [(reactions, columns), (residuals, one), (residuals, scores)]
-    add_per_bin(slopes, weighted, bins, start)
     scale_reach(reach, left, shares, together, start, visit_feature, bin_start, updates, leaf_start)
 
 
-def add_per_bin(
-    slopes: NDArray[np.float64],
+def per_bin(
     weighted: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]],
     bins: NDArray[np.int64],
-    start: NDArray[np.int64],
-) -> None:
-    """Sum weighted derivatives over the points in each bin.
+    n_bins: int,
+) -> NDArray[np.float64]:
+    """Sum weighted derivatives over the points in each bin of a feature.
 
     Parameters
     ----------
-    slopes : ndarray of shape (n_anchors, n_bins_total, n_columns_total)
-        Array of zeros, to which the sums are added, side by side.
     weighted : sequence of (weights, derivatives)
-        Weight of each point at each visit with derivatives, of shape
-        (n_anchors, n_features, n_records), and derivatives of shape (n_records, n_columns).
-    bins, start : ndarray
-        As in `expected_sums`.
+        Weight of each point at each visit with derivatives, of shape (n_anchors, n_records), and
+        derivatives of shape (n_records, n_columns).
+    bins : ndarray of shape (n_records,), dtype int64
+        Bin of each point.
+    n_bins : int
+        Number of bins.
+
+    Returns
+    -------
+    ndarray of shape (n_anchors, n_bins, n_columns_total)
+        The sums, side by side.
     """
-    for k in range(bins.shape[1]):
-        points = np.argsort(bins[:, k], kind="stable")
-        ends = np.searchsorted(bins[points, k], np.arange(start[k + 1] - start[k] + 1))
-        for b, (low, high) in enumerate(pairwise(ends)):
-            for block in range(low, high, _BLOCK):
-                inside, first = points[block : min(block + _BLOCK, high)], 0
-                for weights, derivatives in weighted:
-                    last = first + derivatives.shape[1]
-                    part = weights[:, k, inside] @ derivatives[inside]
-                    slopes[:, start[k] + b, first:last] += part
-                    first = last
+    n_columns = sum(derivatives.shape[1] for _, derivatives in weighted)
+    found = np.zeros((len(weighted[0][0]), n_bins, n_columns))
+    points = np.argsort(bins, kind="stable")
+    ends = np.searchsorted(bins[points], np.arange(n_bins + 1))
+    for b, (low, high) in enumerate(pairwise(ends)):
+        for block in range(low, high, _BLOCK):
+            inside, first = points[block : min(block + _BLOCK, high)], 0
+            for weights, derivatives in weighted:
+                last = first + derivatives.shape[1]
+                found[:, b, first:last] += weights[:, inside] @ derivatives[inside]
+                first = last
+    return found
 
 
 def scale_reach(  # type: ignore[no-untyped-def]
@@ -222,9 +218,6 @@ def _add_up_chances(  # type: ignore[no-untyped-def]
         Exponential of the updates, visit by visit.
     leaf : ndarray of dtype int64
         Index of each bin's leaf among all leaves, visit by visit.
-    weights : ndarray of shape (2, n_anchors, n_features, n_records)
-        Filled with the derivative of each point's expected residual with respect to its true score
-        and with the expected residual, at visits with an anchor.
 
     The other parameters are those of `expected_sums`.
     """

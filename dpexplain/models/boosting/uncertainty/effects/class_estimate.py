@@ -38,7 +38,7 @@ from dpexplain.models.boosting.uncertainty.effects.population import Population
 from dpexplain.models.boosting.uncertainty.effects.posterior import (
     Posterior,
     covariance_of_shrinkage,
-    information_of,
+    information,
     posterior,
 )
 
@@ -85,7 +85,7 @@ class ClassEstimate:
             columns = values_at(self._bases, self._population.bins)
             chance = self._chance(columns, at)
             together = expected_squares(correlation, self._known[1], len(self._sizes))
-            precision, pull = self._trajectory.known(
+            precision, pull = self._trajectory.known_of_classes(
                 self._population,
                 chance,
                 self._contrasts,
@@ -96,9 +96,7 @@ class ClassEstimate:
                 together * self._error_ratio**2,
             )
             here = np.concatenate([at, correlation[chosen]])
-            known = information_of(
-                precision, pull + precision @ here, self._fisher(columns, chance)
-            )
+            known = information(precision, pull + precision @ here, self._fisher(columns, chance))
             after = posterior(
                 known,
                 [n_contrasts * int(size) for size in self._sizes],

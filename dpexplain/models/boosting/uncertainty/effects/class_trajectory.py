@@ -32,7 +32,7 @@ class ClassTrajectory(Trajectory):
         super().__init__(fit, bound, logistic=True)
         self._by_class = fit.steps.sums
 
-    def known(
+    def known_of_classes(
         self,
         population: Population,
         chance: FloatArray,

@@ -164,28 +164,20 @@ class Estimate:
             together = expected_squares(correlation, self._known[1], len(self._sizes))
             table = None if self._high is None else count_table(self._high, dispersion[0])
             last = step + 1 == self._effort.n_steps
-            found = self._trajectory.sums(
+            precision, pull = self._trajectory.known(
                 self._population,
                 truth,
                 columns,
-                self._derivatives(chosen, curved=last),  # large, so only `sums` refers to it
+                self._derivatives(chosen, curved=last),  # large, so only `known` refers to it
                 curves,
                 together * self._error_ratio**2,
                 table,
             )
             here = np.concatenate([at, correlation[chosen], dispersion])
-            n_curved = found.slopes.shape[1] - len(here)
-            slopes = found.slopes
-            if n_curved and len(dispersion):  # the dispersion is the last column
-                before, end = len(here) - 1, slopes.shape[1] - 1
-                slopes = slopes[:, np.r_[:before, end, before:end]]
+            n = len(here)  # the other columns are those of curved dependence, which starts at 0
             known = information(
-                slopes,
-                found.missing,
-                np.append(here, np.zeros(n_curved)),
-                self._fisher(columns, truth, table),
+                precision, pull + precision[:, :n] @ here, self._fisher(columns, truth, table)
             )
-            del found, slopes  # large, and not needed while the next one is computed
             given = (
                 self._sizes,
                 np.concatenate([self._known[0][chosen], prior[0]]),
@@ -195,7 +187,6 @@ class Estimate:
                 1.0 + WIDER * np.minimum(together.sum(axis=1), 1.0),
             )
             if last:
-                n = len(here)
                 search = JumpSearch(
                     Information(known.precision[:n, :n], known.pull[:n]), self._jumps(), *given
                 )
@@ -217,12 +208,13 @@ class Estimate:
                 chosen = pairs_that_matter(self._spreads(at), spread, self._effort.most_pairs)
         return replace(self._summary(at, jumping), fit_of_sums=fits)
 
-    def _derivatives(self, chosen: NDArray[np.intp], *, curved: bool) -> FloatArray:
+    def _derivatives(
+        self, chosen: NDArray[np.intp], *, curved: bool
+    ) -> tuple[FloatArray, FloatArray]:
         """Return derivatives of each point's log density."""
-        found = self._population.score_functions(chosen)
-        if not curved:
-            return found
-        return np.hstack([found, self._population.curved_functions(chosen)])
+        population = self._population
+        tested = chosen if curved else chosen[:0]
+        return population.score_functions(chosen), population.curved_functions(tested)
 
     def _jumps(self) -> list[Jumps]:
         """Return the possible jumps of all terms."""

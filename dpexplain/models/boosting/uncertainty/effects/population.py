@@ -98,8 +98,9 @@ class Population:
         z = self.scores
         square = (z**2 - 1.0) / np.sqrt(2.0)
         cube = (z**3 - 3.0 * z) / np.sqrt(6.0)
-        found = []
-        for i, j in np.transpose([i[pairs] for i in np.triu_indices(len(self._order), 1)]):
+        found = np.empty((len(z), 3 * len(pairs)))  # large, so filled in place
+        first, second = (i[pairs] for i in np.triu_indices(len(self._order), 1))
+        for place, (i, j) in enumerate(zip(first, second, strict=True)):
             products = np.column_stack(
                 [square[:, i] * z[:, j], z[:, i] * square[:, j], square[:, i] * square[:, j]]
             )
@@ -107,8 +108,8 @@ class Population:
                 [np.ones(len(z)), *(f[:, k] for k in (i, j) for f in (z, square, cube))]
             )
             products -= alone @ np.linalg.lstsq(alone, products, rcond=None)[0]
-            found.append(products / products.std(axis=0))
-        return np.concatenate([np.zeros((len(z), 0)), *found], axis=1)
+            found[:, 3 * place : 3 * place + 3] = products / products.std(axis=0)
+        return found
 
 
 def _possible(n: int, correlations: FloatArray) -> FloatArray:

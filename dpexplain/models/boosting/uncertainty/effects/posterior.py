@@ -56,32 +56,7 @@ class Posterior:
     shrinkage: FloatArray
 
 
-def information(
-    slopes: FloatArray, missing: FloatArray, here: FloatArray, fisher: FloatArray
-) -> Information:
-    """Compute the information that the sums contain about the population.
-
-    Parameters
-    ----------
-    slopes : ndarray of shape (n_sums, n)
-        Derivatives of the expected sums, in standard deviations of the errors in the sums.
-    missing : ndarray of shape (n_sums,)
-        Released minus expected sums, in the same units.
-    here : ndarray of shape (n,)
-        Coefficients and correlations for which the expected sums were computed.
-    fisher : ndarray of shape (n_coefficients, n_coefficients)
-        Fisher information in the records, before noise is added. Its inverse is the covariance of
-        the difference between the best coefficients for the records and those for the population.
-
-    Returns
-    -------
-    Information
-    """
-    precision = slopes.T @ slopes
-    return information_of(precision, slopes.T @ missing + precision @ here, fisher)
-
-
-def information_of(precision: FloatArray, pull: FloatArray, fisher: FloatArray) -> Information:
+def information(precision: FloatArray, pull: FloatArray, fisher: FloatArray) -> Information:
     """Convert information about the records into information about the population.
 
     Parameters
@@ -91,7 +66,8 @@ def information_of(precision: FloatArray, pull: FloatArray, fisher: FloatArray) 
     pull : ndarray of shape (n,)
         Precision times the estimate that uses only the sums.
     fisher : ndarray of shape (n_coefficients, n_coefficients)
-        As in `information`.
+        Fisher information in the records, before noise is added. Its inverse is the covariance of
+        the difference between the best coefficients for the records and those for the population.
 
     Returns
     -------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
@@ -16,8 +17,8 @@ from dpexplain.models.boosting.uncertainty.effects._kernels_counts import add_up
 from dpexplain.models.boosting.uncertainty.effects._kernels_expected import (
     LOGISTIC,
     NORMAL,
-    add_per_bin,
     expected_sums,
+    per_bin,
     scale_reach,
 )
 from dpexplain.models.boosting.uncertainty.effects.counts import CountTable
@@ -36,7 +37,7 @@ the nearest of these passes."""
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """Differences between released and expected sums, with their derivatives.
+    """Released minus expected sums of a feature, with their derivatives.
 
     Attributes
     ----------
@@ -44,8 +45,7 @@ class Sums:
         Released minus expected sums. They and the derivatives are transformed so that their errors
         are independent and have variance 1.
     slopes : ndarray of shape (n_leaves, n_columns)
-        Derivative of the expected sums with respect to each coefficient or correlation (and, for
-        counts, the dispersion), in the same units.
+        Derivative of the expected sums with respect to each parameter, in the same units.
     """
 
     missing: FloatArray
@@ -75,7 +75,6 @@ class Trajectory:
         self._updates = _updates(fit, bound)
         self._clips = fit.clips
         self._first_score = float(fit.start)
-        self.feature_of_leaf = np.repeat(self._visit_feature, np.diff(self._leaf_start))
         self._n_passes = len(visits) / len(fit.binned.counts)
         self._shares = np.concatenate([shares(c) for c in fit.binned.counts])
         self._count_errors = np.concatenate([_relative_errors(c) for c in fit.binned.counts])
@@ -92,16 +91,45 @@ class Trajectory:
     def __repr__(self) -> str:
         return f"<Trajectory of {len(self._visit_feature)} visits>"
 
-    def sums(
+    def known(
         self,
         population: Population,
         truth: FloatArray,
         columns: FloatArray,
-        scores: FloatArray,
+        scores: Sequence[FloatArray],
         curves: FloatArray,
         together: FloatArray,
         table: CountTable | None = None,
-    ) -> Sums:
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the information in all sums, and their pull on the parameters.
+
+        The parameters and columns are those of `by_feature`.
+
+        Returns
+        -------
+        precision : ndarray of shape (n_columns, n_columns)
+        pull : ndarray of shape (n_columns,)
+            Derivatives of the sums times the differences between released and expected sums, both
+            in standard deviations.
+        """
+        # Derivatives of all sums at once would take more memory than anything else.
+        n = columns.shape[1] + sum(s.shape[1] for s in scores) + (table is not None)
+        precision, pull = np.zeros((n, n)), np.zeros(n)
+        for part in self.by_feature(population, truth, columns, scores, curves, together, table):
+            precision += part.slopes.T @ part.slopes
+            pull += part.slopes.T @ part.missing
+        return precision, pull
+
+    def by_feature(
+        self,
+        population: Population,
+        truth: FloatArray,
+        columns: FloatArray,
+        scores: Sequence[FloatArray],
+        curves: FloatArray,
+        together: FloatArray,
+        table: CountTable | None = None,
+    ) -> Iterator[Sums]:
         """Compare the released sums with the sums expected for given true curves.
 
         Parameters
@@ -111,8 +139,9 @@ class Trajectory:
             True score of each point.
         columns : ndarray of shape (n_records, n_coefficients)
             Derivatives of `truth` with respect to the coefficients.
-        scores : ndarray of shape (n_records, n_pairs)
-            Derivatives from `Population.score_functions`.
+        scores : sequence of two ndarrays, each of shape (n_records, n_pairs)
+            Derivatives of each point's log density with respect to the correlations and to curved
+            dependence, from `Population`.
         curves : ndarray of shape (n_bins_total,)
             True curves, bin by bin.
         together : ndarray of shape (n_features, n_features)
@@ -121,38 +150,40 @@ class Trajectory:
         table : CountTable or None, default=None
             Distribution of the counts, if the target is a count.
 
-        Returns
-        -------
+        Yields
+        ------
         Sums
-            Differences, with derivatives in ``n_coefficients + n_pairs`` columns. For counts, there
-            is one more column, for the dispersion.
+            Differences for the leaves of a feature, visit by visit. The columns of the derivatives
+            are the coefficients, the correlations, the dispersion (for counts), and curved
+            dependence.
         """
         expected, reach = np.zeros((2, len(self._released)))
-        n_coefficients = columns.shape[1]
-        n_columns = n_coefficients + 1 + scores.shape[1] + (table is not None)
-        # Single precision is enough for sums of points, and this array is large.
-        slopes = np.zeros((_ANCHORS, int(self._start[-1]), n_columns), np.float32)
-        columns, scores = np.ascontiguousarray(columns), np.ascontiguousarray(scores)
+        n_kinds = 2 if table is None else 3
+        weights = np.zeros((n_kinds, _ANCHORS, *population.bins.T.shape))
         each = self.n_samples / population.n_records
         if table is None:
-            self._expected(
-                population, truth, each, columns, scores, curves, together, expected, slopes, reach
-            )
+            self._expected(population, truth, each, curves, together, expected, reach, weights)
         else:
-            self._expected_counts(
-                population, truth, each, columns, scores, table, expected, slopes, reach
-            )
+            self._expected_counts(population, truth, each, table, expected, reach, weights)
             scale_reach(
                 reach, curves.copy(), self._shares, together, self._start, self._visit_feature,
                 self._bin_start, self._updates, self._leaf_start,
             )  # fmt: skip
-        del scores  # large
         # An error of the synthetic population is the same in every pass and does not average out.
         std = np.hypot(self._std, MISFIT * np.sqrt(self._n_passes) * reach)
-        return self._per_leaf((self._released - expected) / std, slopes, std, n_coefficients)
+        missing = (self._released - expected) / std
+        one = np.ones((population.n_records, 1))
+        of_pairs, of_curved = scores
+        for k in range(len(self._start) - 1):
+            reactions, residuals, *spreads = weights[:, :, k]
+            weighted = [(residuals, one), (reactions, columns), (residuals, of_pairs)]
+            weighted += [(spread, one) for spread in spreads]
+            weighted += [(residuals, of_curved)]
+            n_bins = int(self._start[k + 1] - self._start[k])
+            yield self._per_leaf(k, missing, per_bin(weighted, population.bins[:, k], n_bins), std)
 
     def _expected(  # type: ignore[no-untyped-def]
-        self, population, truth, each, columns, scores, curves, together, expected, slopes, reach
+        self, population, truth, each, curves, together, expected, reach, weights
     ) -> None:
         """Fill in the expected sums of a classifier or a squared-error regressor."""
         expected_sums(
@@ -170,21 +201,18 @@ class Trajectory:
             self._leaf_start,
             self._clips,
             self._anchor,
-            columns,
-            scores,
             curves.copy(),
             self._shares,
             together,
             expected,
-            slopes,
             reach,
+            weights,
         )
 
     def _expected_counts(  # type: ignore[no-untyped-def]
-        self, population, truth, each, columns, scores, table, expected, slopes, reach
+        self, population, truth, each, table, expected, reach, weights
     ) -> None:
         """Fill in the expected sums of counts; `reach` is not scaled yet."""
-        weights = np.zeros((3, len(slopes), *population.bins.T.shape))
         add_up_counts(
             np.ascontiguousarray(population.bins.T),
             self._start,
@@ -205,14 +233,6 @@ class Trajectory:
             expected,
             reach,
             weights,
-        )
-        reactions, residuals, spreads = weights
-        one = np.ones((population.n_records, 1))
-        add_per_bin(
-            slopes,
-            [(reactions, columns), (residuals, one), (residuals, scores), (spreads, one)],
-            population.bins,
-            self._start,
         )
 
     def _members(
@@ -237,29 +257,22 @@ class Trajectory:
         of_visit = np.repeat(visits, [len(own) for own in rows])
         return np.concatenate(parts).astype(np.float64), np.concatenate(rows), of_visit
 
-    def _per_leaf(
-        self, missing: FloatArray, slopes: FloatArray, std: FloatArray, column: int
-    ) -> Sums:
-        """Sum derivatives over the bins of each leaf, and allow for noise in the counts.
+    def _per_leaf(self, k: int, missing: FloatArray, slopes: FloatArray, std: FloatArray) -> Sums:
+        """Sum derivatives over the bins of each leaf of feature `k`; whiten errors.
 
-        One column of `slopes` contains the part of each bin in the expected sums.
+        The noise in a count is an error of all sums of its feature. The first column of `slopes`
+        contains the part of each bin in the expected sums.
         """
-        others = np.delete(np.arange(slopes.shape[2]), column)
-        found = np.empty((len(missing), len(others)))
-        for k in range(len(self._start) - 1):
-            own = slice(self._start[k], self._start[k + 1])
-            member, leaves, visits = self._members(k, np.flatnonzero(self._visit_feature == k))
-            anchors = self._nearest[visits]
-            for a in np.unique(anchors):
-                at = anchors == a
-                found[leaves[at]] = member[at] @ slopes[a, own][:, others]
-            loads = member * (self._count_errors[own] * slopes[anchors, own, column])
-            scaled = found[leaves]
-            scaled /= std[leaves, None]
-            missing[leaves], found[leaves] = whitened(
-                loads / std[leaves, None], missing[leaves], scaled
-            )
-        return Sums(missing, found)
+        own = slice(self._start[k], self._start[k + 1])
+        member, leaves, visits = self._members(k, np.flatnonzero(self._visit_feature == k))
+        anchors = self._nearest[visits]
+        found = np.empty((len(leaves), slopes.shape[2] - 1))
+        for a in np.unique(anchors):
+            at = anchors == a
+            found[at] = member[at] @ slopes[a, :, 1:]
+        found /= std[leaves, None]
+        loads = member * (self._count_errors[own] * slopes[anchors, :, 0]) / std[leaves, None]
+        return Sums(*whitened(loads, missing[leaves], found))
 
 
 def whitened(
