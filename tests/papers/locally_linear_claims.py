@@ -364,12 +364,6 @@ CLAIMS = (
         "Filters of some classes are more varied than those of others, as of sandals than of coats",
         "no study compares the filters of a class with each other",
     ),
-    untested(
-        PAPER,
-        "figure 9",
-        "On MNIST attributions of a network resemble the input more closely than on clothing",
-        "no study compares attributions with the input",
-    ),
     Claim(
         PAPER,
         "figure 10",

@@ -231,6 +231,17 @@ def _projections(*tables: pd.DataFrame) -> Figure:
     return figure
 
 
+def _networks(table: pd.DataFrame) -> Figure:
+    accuracy = table[table["metric"] == "accuracy"]
+    names = accuracy["data"].unique()
+    figure, axes = panels(len(names))
+    for ax, name in zip(axes, names, strict=True):
+        rows = accuracy[accuracy["data"] == name]
+        lines(ax, rows, tuple(rows["model"].unique()))
+        ax.set(title=f"{name}: accuracy", xlabel="ε")
+    return keyed(figure, axes[0])
+
+
 def _maps(table: pd.DataFrame) -> Figure:
     figure, (ax,) = panels(1)
     rows = table[table["n_filters"].notna()]
@@ -386,6 +397,13 @@ PICTURES = {
             f"filters and projection size, ± 2 standard errors; {_ONLY_CURVES}",
             ("locally_linear_mnist", "locally_linear_fashion_mnist"),
             curves.sizes_of_maps,
+        ),
+        Picture(
+            "locally_linear_networks",
+            "Section 4.1 and figure 8: accuracy of the paper's networks and of locally linear maps "
+            "over epsilon, published numbers as circles",
+            ("locally_linear_networks",),
+            _networks,
         ),
         Picture(
             "locally_linear_weightings",
