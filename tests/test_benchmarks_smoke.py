@@ -12,9 +12,11 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import binom
 
 from dpexplain import Classes, Numeric, Schema
 from dpexplain.datasets import make_additive
+from example_explanations import age, classifier
 
 pytestmark = pytest.mark.full
 
@@ -143,6 +145,33 @@ def test_truth_is_held_against_bands_the_planner_a_table_and_held_out_records(
 
     truth.main(["--problems", "400 people", "--epsilons", "4", "--fits", "1", *kept])
     assert tables(capsys.readouterr().out) == found
+
+
+@pytest.mark.parametrize("link", ["logit", "identity"])
+def test_records_reject_a_true_curve_as_often_as_planned(load, link):
+    rejects, draws = load("bench_truth_tables").is_rejected, 200
+    bins, rng = np.repeat([0, 1, 2, 3], [600, 600, 600, 2]), np.random.default_rng(0)
+    true, X = np.array([-1.0, 0.0, 1.0, 0.0]), pd.DataFrame({"age": bins + 0.5})
+    few, far = np.array([0, 0, 0, 1.0]), np.array([0, 0, 1.0, 0])
+    found = []
+    for _ in range(draws):
+        chance = 1.0 / (1.0 + np.exp(-true[bins]))
+        y = rng.normal(true[bins]) if link == "identity" else (rng.random(len(X)) < chance) * 1
+        curve = np.bincount(bins, y) / np.bincount(bins)  # the most likely curve
+        if link == "logit":
+            curve = np.clip(curve, 0.01, 0.99)
+            curve = np.log(curve / (1.0 - curve))
+        term = age(contribution=curve, count=[9.0] * 4, bin_edges=range(5), special=())
+        classes = ("no", "yes") if link == "logit" else None
+        reference = classifier(terms=(term,), classes=classes, link=link, intercept=0.0)
+        labels = np.array(classes)[y] if classes else y
+        data = SimpleNamespace(X=X, y=pd.Series(labels))
+        shifts = np.where([True, True, True, False], true - curve, 0.0), few, far
+        found.append([rejects(data, reference, term, shift) for shift in shifts])
+    of_truth, of_few, of_far = np.sum(found, axis=0)
+    low, high = binom.ppf([1e-5, 1.0 - 1e-5], draws, 0.05)
+    assert low <= of_truth <= high
+    assert of_few < draws / 2 < of_far == draws  # two records show next to nothing
 
 
 def test_an_oracle_that_knows_correlations_is_held_against_the_estimate(load, capsys, monkeypatch):

@@ -246,6 +246,7 @@ def _table_row(rows: list[Row]) -> Row:
         [np.array([row[what][kind] for row in rows]) for kind in ("noise", "effect")]
         for what in ("distance", "inside")
     )
+    n_terms = sum(row["terms"] for row in rows)
     return {
         "data": rows[0]["problem"],
         "epsilon": f"{rows[0]['epsilon']:g}",
@@ -253,7 +254,16 @@ def _table_row(rows: list[Row]) -> Row:
         "distance": " -> ".join(f"{x.mean():.2f}" for x in away),
         "ratio": f"{away[1].mean() / away[0].mean():.2f}",
         "whole curves": " -> ".join(f"{x.mean():.2f}" for x in inside),
+        "not rejected": f"{1.0 - sum(sum(row['rejected']) for row in rows) / n_terms:.2f}",
         "warned, if outside": _share([warned for row in rows for warned in row["warned"]]),
+        "warned, if rejected": _share(
+            [
+                warned
+                for row in rows
+                for warned, rejected in zip(row["warned"], row["rejected"], strict=True)
+                if rejected
+            ]
+        ),
     }
 
 

@@ -142,3 +142,33 @@ def test_categories_without_an_order_do_not_jump():
     assert model((term,), effect_scatter=scatter).effect_cautions == {}
     in_order = model((dataclasses.replace(term, ordered=True),), effect_scatter=scatter)
     assert "jump between d and e" in in_order.effect_cautions["job"]
+
+
+@pytest.mark.parametrize(
+    ("counts", "special", "warned"),
+    [
+        ([95e3, 2e3, 2e3, 1e3], (), True),
+        ([1e3, 2e3, 95e3, 2e3], (), True),
+        ([88e3, 6e3, 3e3, 3e3], (), False),  # a part of them is elsewhere
+        ([95e3, 3e3, 2e3, 0.0], (), False),  # only two other bins
+        ([1e3, 2e3, 2e3, 1e3, 95e3], ("missing",), False),  # most values are missing
+    ],
+)
+def test_a_column_with_one_usual_value_is_said_to_rest_on_smoothness(counts, special, warned):
+    n = len(counts)
+    term = age(
+        contribution=[0.5] * n, count=counts, bin_edges=np.arange(n + 1.0 - len(special)),
+        special=special, noise_std=[0.1] * n, effect=np.linspace(-1.0, 1.0, n),
+        effect_std=[0.1] * n, effect_factor=1.0,
+    )  # fmt: skip
+    assert ("About 95% of the records are in one bin of 'age'" in term.effect_caution) is warned
+    assert bool(term.effect_caution) is warned
+
+
+def test_categories_need_no_smoothness():
+    term = job(
+        contribution=[0.5] * 4, count=[95e3, 2e3, 2e3, 1e3], categories=tuple("abcd"), special=(),
+        noise_std=[0.1] * 4, effect=[-1.0, -0.5, 0.5, 1.0], effect_std=[0.1] * 4, effect_factor=1.0,
+    )  # fmt: skip
+    assert term.effect_caution == ""
+    assert "one bin of 'job'" in dataclasses.replace(term, ordered=True).effect_caution

@@ -48,13 +48,21 @@ _HATCHED = (
     "Nearly every bin of the released curve may be noise, but the term has an effect: the estimate "
     "shows one that is certain."
 )
+_ONE_VALUE = (
+    "About {}% of the records are in one bin of {}: elsewhere, the effect band rests on an assumed "
+    "smoothness, so a true curve that changes from value to value can leave it."
+)
 
 _FEW = 500
 """If there are fewer records, in total or in the rarer class, estimates are mostly assumptions."""
 
 _NEARLY_ALL = 0.9
 """A released curve is uninformative if at least this proportion of records is in bins that may be
-noise."""
+noise. The smoothness of a curve is learned from few records if one bin has at least this
+proportion of them."""
+
+_LEAST_BINS = 3
+"""A curve with fewer other bins needs no smoothness."""
 
 _TIED = 0.8
 """Two effects cannot be separated if the errors of their estimates have at least this
@@ -123,7 +131,17 @@ def term_caution(term: Estimated) -> str:
         return _UNCERTAIN
     if term.signal is not None and float(term.weights @ ~term.signal) >= _NEARLY_ALL:
         return _HATCHED
-    return ""
+    return _one_value_words(term)
+
+
+def _one_value_words(term: Estimated) -> str:
+    """Return a warning if nearly all records are in one of several ordered bins."""
+    share = term.weights[: term.n_value_bins]
+    is_ordered = term.bin_edges is not None or term.ordered
+    if not is_ordered or np.count_nonzero(share > 0) <= _LEAST_BINS or share.max() < _NEARLY_ALL:
+        return ""
+    percent = min(round(100 * float(share.max())), 99)
+    return _ONE_VALUE.format(percent, repr(shorten(term.name)))
 
 
 def people_caution(terms: Sequence[Estimated], link: str, intercept: float | None) -> str:
