@@ -32,6 +32,8 @@ const inside = (own) => own.label + + 1 - - size;
 for (const key of Object.keys(own)) counter += own[key] ?? 0;
 const result = counter > 0 ? label("a`b  (a/c") : keyed;
 if (result) counter++;
+{ for (; counter < 40; counter += 7); }
+{ while (counter++ < 60); }
 console.log(JSON.stringify([ratio, result, own, new Shape().label(4), new Shape().ratio]));
 console.log(JSON.stringify([methods.inside(2), typeof methods.result, inside(own), counter]));
 console.log(typeof shorthand, "two  blanks // stay", counter in own, 3 .toFixed(1));
@@ -68,7 +70,7 @@ def test_names_that_may_be_keys_stay_and_others_go():
 
 def test_names_of_arguments_and_of_the_browser_stay():
     assert squeezed("const first = (given) => document.name + given; const name = 1;", ()) == (
-        "const a=(given)=>document.name+given;const name=1;"
+        "let a=(given)=>document.name+given;let name=1;"
     )
 
 

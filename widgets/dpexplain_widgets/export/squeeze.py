@@ -1,4 +1,4 @@
-"""Shorten JavaScript for pages: remove whitespace and comments, and shorten names."""
+"""Shorten JavaScript for pages: remove whitespace, comments and semicolons; shorten names."""
 
 from __future__ import annotations
 
@@ -39,6 +39,9 @@ Token = tuple[str, str]
 def squeezed(script: str, names: Iterable[str]) -> str:
     """Remove comments and whitespace from a script, and shorten names.
 
+    Semicolons at the end of blocks are removed, and ``const`` becomes ``let``, which is as short as
+    other words in a compressed page.
+
     The given names and the names of local variables are shortened. Each of them is shortened
     everywhere or nowhere, so scopes stay as they were. Names that may also be object keys,
     shorthand properties or methods are kept.
@@ -57,13 +60,14 @@ def squeezed(script: str, names: Iterable[str]) -> str:
     """
     tokens = list(_tokens(script))
     short = _short_names(tokens, frozenset(names) | (_variables(tokens) - _OF_BROWSER))
+    short["const"] = "let"
     renamed = []
     before = ""
     for kind, text in tokens:
         own = kind == "word" and before not in _DOTS
         renamed.append((kind, short.get(text, text) if own else text))
         before = before if kind == "blank" else text
-    return "".join(_joined(renamed))
+    return "".join(_joined(_without_last_semicolons(renamed)))
 
 
 def _tokens(script: str) -> Iterator[Token]:
@@ -158,6 +162,29 @@ def _all_names() -> Iterator[str]:
     for length in itertools.count(1):
         for letters in itertools.product(string.ascii_letters, repeat=length):
             yield "".join(letters)
+
+
+def _without_last_semicolons(tokens: Iterable[Token]) -> Iterator[Token]:
+    """Leave out semicolons before a closing brace, except after ``for (...)`` and the like."""
+    openers: list[str] = []  # words before the open parentheses
+    before, header, held = "", False, False
+    for kind, text in tokens:
+        if kind == "blank":
+            yield kind, text
+            continue
+        if held and (kind, text) != ("sign", "}"):
+            yield "sign", ";"
+        held = kind == "sign" and text == ";" and not header
+        header = False
+        if kind == "sign" and text == "(":
+            openers.append(before)
+        elif kind == "sign" and text == ")":
+            header = openers.pop() in ("for", "if", "while")
+        before = text
+        if not held:
+            yield kind, text
+    if held:
+        yield "sign", ";"
 
 
 def _joined(tokens: Sequence[Token]) -> Iterator[str]:
