@@ -43,6 +43,11 @@ def signed_number(value: float, digits: int = 3) -> str:
     return text if value <= 0 else f"+{text}"
 
 
+def above_rounding(value: float, std: float) -> float:
+    """Return a value, or 0 if it is a rounding error next to its uncertainty."""
+    return 0.0 if abs(value) < 1e-9 * std else value
+
+
 def trim(text: str) -> str:
     """Drop trailing zeros after the decimal point."""
     if "." not in text or "e" in text:
@@ -65,14 +70,22 @@ def listing(names: Iterable[str], limit: int = 12) -> str:
 
 
 def edge_texts(edges: Sequence[float]) -> list[str]:
-    """Format bin edges with the fewest decimals that keep them distinct."""
+    """Format bin edges with few decimals, or else few digits, that keep them distinct."""
     width = min(right - left for left, right in pairwise(edges))
     for decimals in range(13):
         rounded = [f"{edge:.{decimals}f}" for edge in edges]
         error = max(abs(float(text) - edge) for text, edge in zip(rounded, edges, strict=True))
         if error <= 0.05 * width and max(map(len, rounded)) <= 14:
             return [trim(text) for text in rounded]
-    return [f"{edge:.6g}" for edge in edges]
+    widths = [right - left for left, right in pairwise(edges)]
+    near = [min(pair) for pair in zip([widths[0], *widths], [*widths, widths[-1]], strict=True)]
+    return [_text_within(edge, 0.05 * width) for edge, width in zip(edges, near, strict=True)]
+
+
+def _text_within(value: float, tolerance: float) -> str:
+    """Format a number with the fewest digits that change it by at most `tolerance`."""
+    texts = (short_number(value, digits) for digits in range(2, 17))
+    return next((text for text in texts if abs(float(text) - value) <= tolerance), repr(value))
 
 
 def interval_labels(edges: Sequence[float], step: float | None, unit: str = "") -> list[str]:

@@ -118,6 +118,17 @@ def test_a_claim_is_a_sentence_with_numbers_and_one_row():
     assert frame.loc[0, "basis"] == "noise"
 
 
+def test_a_rounding_error_reads_as_zero():
+    noise = some_noise(2, 6, 3)
+    explanation = explanation_of([4.41e-16, 0.0, 0.0, 0.0, 0.0, -4.41e-16], noise)
+    for bins in [(0,), (0, 5), ((0, 2),), ((0, 1), (4, 5))]:
+        said = claim(explanation, "x", *bins)
+        assert said.estimate == 0.0
+        assert "have neither higher nor lower odds" in said.words
+        assert ": 0 log-odds (odds × 1), 95% between -" in said.words
+        assert not said.holds
+
+
 def test_a_claim_the_other_way_round_is_its_mirror_image():
     explanation = view_examples.comparison(joint=True).explanations[8.0][0]
     one, other = claim(explanation, "age", 2, 9), claim(explanation, "age", 9, 2)

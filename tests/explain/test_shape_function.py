@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpexplain.explain import ShapeFunction
+from dpexplain.explain._text import interval_labels
 from example_explanations import age, job, shapes
 
 
@@ -193,3 +194,9 @@ def test_categorical_term_needs_distinct_categories_and_at_least_one_bin():
         job(categories=("nurse", "nurse"))
     with pytest.raises(ValueError, match="no bins"):
         job(categories=(), special=(), contribution=[], count=[], noise_std=None)
+
+
+def test_edges_of_very_different_size_are_labeled_with_few_digits():
+    assert interval_labels([0, 4.72937e-12, 1, 5], None) == ["0 – 4.7e-12", "4.7e-12 – 1", "1 – 5"]
+    near = interval_labels([0.1234567, 0.12345678, 123456789.0], None)
+    assert near == ["0.1234567 – 0.12345678", "0.12345678 – 1.2e+08"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import subprocess
@@ -245,6 +246,22 @@ def test_numbers_are_those_of_python_for_any_curve_and_joint_errors(n_bins, effe
         assert (shown["holds"], shown["basis"]) == (said.holds, said.basis)
         labels = explanation["x"].bin_labels
         assert [labels[k] for k in shown.get("candidates", ())] == list(said.candidates)
+
+
+def test_a_rounding_error_reads_as_zero():
+    comparison = view_examples.comparison(epsilons=(2.0,), joint=True)
+    explanation = comparison.explanations[2.0][0]
+    age = dataclasses.replace(
+        explanation["age"], contribution=np.full(explanation["age"].n_bins, 4.41e-16)
+    )
+    terms = tuple(age if term.name == "age" else term for term in explanation.terms)
+    flat = dataclasses.replace(explanation, terms=terms)
+    place = [term.name for term in flat.terms].index("age")
+    asked = [(3,), (3, 5), ((0, 4), (8, 9))]
+    cases = [{"termIndex": place, "stop": 0, "question": asked_in_the_page(bins)} for bins in asked]
+    for found, bins in zip(on_the_page(build_payload(flat), cases), asked, strict=True):
+        assert plain(found["words"]) == claim(flat, "age", *bins).words
+        assert "neither higher nor lower" in found["words"]
 
 
 def test_a_second_bin_must_exist_and_is_left_with_its_term():

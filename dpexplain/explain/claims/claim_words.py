@@ -57,6 +57,13 @@ def claimed_score(explanation: GlobalExplanation) -> str:
     return f"expected {target}" if explanation.link == "log" else target
 
 
+def direction(estimate: float) -> str:
+    """Return whether an estimate is higher or lower than what it is compared with."""
+    if estimate == 0:
+        return "neither higher nor lower"
+    return "higher" if estimate > 0 else "lower"
+
+
 def size_words(explanation: GlobalExplanation, estimate: float) -> str:
     """Express a difference in units of the score and, if possible, as a factor.
 

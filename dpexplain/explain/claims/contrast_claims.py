@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from dpexplain.explain._text import shorten, signed_number
+from dpexplain.explain._text import above_rounding, shorten, signed_number
 from dpexplain.explain.additive.global_explanation import GlobalExplanation
 from dpexplain.explain.additive.shape_function import ShapeFunction
 from dpexplain.explain.claims.claim import Claim
-from dpexplain.explain.claims.claim_words import claimed_score, doubt, opening, size_words
+from dpexplain.explain.claims.claim_words import (
+    claimed_score,
+    direction,
+    doubt,
+    opening,
+    size_words,
+)
 from dpexplain.explain.claims.claimed_bins import ClaimedValues, span_label
 from dpexplain.explain.claims.contrasts import Kind, contrast_of, contrast_std, factor_of
 from dpexplain.explain.claims.frequencies import frequency_words, typical_shares
@@ -37,8 +43,8 @@ def contrast_claim(
     """
     contrast = contrast_of(term, kind, bins)
     place = list(explanation).index(term.name)
-    estimate = float(contrast.loads @ claimed.values)
     error = contrast_std(claimed.joint, place, term, claimed.std, contrast, bins)
+    estimate = above_rounding(float(contrast.loads @ claimed.values), error)
     half = factor_of(kind, term) * error
     low, high = estimate - half, estimate + half
     compared = _compared(term, kind, bins)
@@ -48,7 +54,7 @@ def contrast_claim(
     unsure = "" if low > 0 or high < 0 else f"; {doubt(claimed.basis)}"
     words = (
         f"{opening(explanation.guarantee)}, records with {shorten(term.name)} = "
-        f"{shorten(compared[0])} have {'higher' if estimate > 0 else 'lower'} "
+        f"{shorten(compared[0])} have {direction(estimate)} "
         f"{claimed_score(explanation)} than {against}, other features equal: "
         f"{size_words(explanation, estimate)}, 95% between {signed_number(low)} and "
         f"{signed_number(high)}{unsure}."

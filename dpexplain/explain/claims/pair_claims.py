@@ -16,11 +16,17 @@ import numpy as np
 
 from dpexplain._utils.names import closest_name
 from dpexplain.explain._record import FloatArray
-from dpexplain.explain._text import listing, shorten, signed_number
+from dpexplain.explain._text import above_rounding, listing, shorten, signed_number
 from dpexplain.explain.additive.global_explanation import GlobalExplanation
 from dpexplain.explain.additive.pair_curve import PairCurve
 from dpexplain.explain.claims.claim import Claim
-from dpexplain.explain.claims.claim_words import claimed_score, doubt, opening, size_words
+from dpexplain.explain.claims.claim_words import (
+    claimed_score,
+    direction,
+    doubt,
+    opening,
+    size_words,
+)
 from dpexplain.explain.claims.claimed_bins import ALIKE, claim_basis, matched_span, span_label
 
 Region: TypeAlias = tuple[tuple[int, int], tuple[int, int]]
@@ -58,8 +64,8 @@ def pair_claim(explanation: GlobalExplanation, pair: PairCurve, *regions: Region
     loads = _mean(pair, regions[0])
     if len(regions) == 2:
         loads = loads - _mean(pair, regions[1])
-    estimate = float((loads * pair.contribution).sum())
     error = float((np.abs(loads) * std).sum())
+    estimate = above_rounding(float((loads * pair.contribution).sum()), error)
     half = factor * error
     low, high = estimate - half, estimate + half
     labels = [_labels(pair, region) for region in regions]
@@ -72,7 +78,7 @@ def pair_claim(explanation: GlobalExplanation, pair: PairCurve, *regions: Region
     unsure = "" if low > 0 or high < 0 else f"; {doubt(basis)}"
     words = (
         f"{opening(explanation.guarantee)}, records with {first} have "
-        f"{'higher' if estimate > 0 else 'lower'} {claimed_score(explanation)} than {against}, "
+        f"{direction(estimate)} {claimed_score(explanation)} than {against}, "
         f"beyond what {names[0]} and {names[1]} add separately: "
         f"{size_words(explanation, estimate)}, 95% between {signed_number(low)} and "
         f"{signed_number(high)}{unsure}."

@@ -1,4 +1,4 @@
-"""Shorten JavaScript for pages: remove whitespace, comments and semicolons; shorten names."""
+"""Shorten JavaScript for pages: fewer blanks and semicolons, and shorter names."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ def _all_names() -> Iterator[str]:
 
 
 def _without_last_semicolons(tokens: Iterable[Token]) -> Iterator[Token]:
-    """Leave out semicolons before a closing brace, except after ``for (...)`` and the like."""
+    """Leave out semicolons before a closing brace, but not after ``for (...)``."""
     openers: list[str] = []  # words before the open parentheses
     before, header, held = "", False, False
     for kind, text in tokens:
@@ -187,7 +187,7 @@ def _without_last_semicolons(tokens: Iterable[Token]) -> Iterator[Token]:
         yield "sign", ";"
 
 
-def _joined(tokens: Sequence[Token]) -> Iterator[str]:
+def _joined(tokens: Iterable[Token]) -> Iterator[str]:
     """Yield tokens, with whitespace only where two tokens would otherwise merge."""
     before, gap = "", False
     for kind, text in tokens:

@@ -36,6 +36,11 @@ export function formatSigned(value, digits = 3) {
   return value > 0 ? `+${text}` : text;
 }
 
+/** A value, or 0 if it is a rounding error next to its uncertainty. */
+export function aboveRounding(value, std) {
+  return Math.abs(value) < 1e-9 * std ? 0 : value;
+}
+
 /** A number with the decimals of the largest number in its column, so they line up. */
 export function formatLike(value, largest) {
   if (!(largest >= 1e-4) || largest >= 1e7) return formatNumber(value);

@@ -1,6 +1,8 @@
 // Descriptions of charts in words.
 import { effectEnds, shownLayer } from "../charts/curves.js";
-import { formatCount, formatDelta, formatEpsilon, formatNumber, formatSigned, quotedName } from "./format.js";
+import {
+  aboveRounding, formatCount, formatDelta, formatEpsilon, formatNumber, formatSigned, quotedName,
+} from "./format.js";
 
 const CHANGES = { add_remove: "Adding or removing", replace: "Replacing" };
 const ADJACENCIES = { add_remove: "add/remove adjacency", replace: "replace-one adjacency" };
@@ -176,7 +178,7 @@ export function contributionOf(fit, state, label) {
  * @param {import("../types").TermFit} termFit
  */
 export function binSentence(state, termFit, bin) {
-  const value = termFit.contribution[bin];
+  const value = aboveRounding(termFit.contribution[bin], termFit.total_std?.[bin] ?? 0);
   const kind = state.fit.guarantee.private ? "noisy count" : "count";
   const negative = Math.round(termFit.count[bin]) < 0 ? " (noise can make it negative)" : "";
   const parts = [

@@ -40,6 +40,11 @@ function claimTimes(link, estimate) {
   return ` (${link === "log" ? "" : "odds "}× ${formatNumber(Math.exp(estimate))})`;
 }
 
+function direction(estimate) {
+  if (estimate === 0) return "neither higher nor lower";
+  return estimate > 0 ? "higher" : "lower";
+}
+
 /** Both sides of a contrast: ["30 – 34", "the average"]. */
 function comparedNames({ fit, termIndex }, { kind, bins }) {
   const spans = kind === "difference" ? bins.map((bin) => [bin]) : spansIn(bins);
@@ -59,7 +64,7 @@ function claimedPair(state, question, claim) {
   const [first, second] = regionsOf(termFit, question).map((region) => regionWords(termFit, region));
   const names = termFit.axes.map(({ name }) => quotedName(name, 40));
   const unit = payload.score_unit ? ` ${shortName(payload.score_unit, 40)}` : "";
-  return `records with ${first} have ${claim.estimate > 0 ? "higher" : "lower"} ${claimedScore(payload)} than ` +
+  return `records with ${first} have ${direction(claim.estimate)} ${claimedScore(payload)} than ` +
     `${second === undefined ? "the average" : `records with ${second}`}, beyond what ${names[0]} and ${names[1]} ` +
     `add separately: ${formatSigned(claim.estimate)}${unit}${claimTimes(payload.link, claim.estimate)}, ` +
     `95% between ${formatSigned(claim.low)} and ${formatSigned(claim.high)}`;
@@ -72,7 +77,7 @@ function claimedContrast(state, question, claim) {
   const isOther = ["difference", "ranges"].includes(question.kind);
   const against = isOther ? `records with ${name} = ${second}` : second;
   const unit = payload.score_unit ? ` ${shortName(payload.score_unit, 40)}` : "";
-  return `records with ${name} = ${first} have ${claim.estimate > 0 ? "higher" : "lower"} ${claimedScore(payload)} ` +
+  return `records with ${name} = ${first} have ${direction(claim.estimate)} ${claimedScore(payload)} ` +
     `than ${against}, other features equal: ${formatSigned(claim.estimate)}${unit}` +
     `${claimTimes(payload.link, claim.estimate)}, 95% between ${formatSigned(claim.low)} and ` +
     `${formatSigned(claim.high)}`;

@@ -1,4 +1,5 @@
 // Differences between means of bins, with the joint errors of all bins that they compare.
+import { aboveRounding } from "../../kit/format.js";
 import { binOfValue, binWeights } from "../disagreement/distance.js";
 
 /** @typedef {import("../../types").TermFit} TermFit */
@@ -67,7 +68,8 @@ export function claimedValues(termFit) {
  * A claim that holds where its interval excludes zero.
  * @returns {import("../../types").Claim}
  */
-export function claimBetween(estimate, std, factor, basis) {
+export function claimBetween(difference, std, factor, basis) {
+  const estimate = aboveRounding(difference, std);
   const [low, high] = [estimate - factor * std, estimate + factor * std];
   return { estimate, std, low, high, basis, holds: low > 0 || high < 0 };
 }

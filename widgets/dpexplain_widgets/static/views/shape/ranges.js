@@ -53,7 +53,7 @@ export function rangeTitle(term, termFit, [first, last]) {
   const unit = term.unit ? ` ${quotedName(term.unit, 24)}` : "";
   const ends = termFit.edges === null ? null : [termFit.edges[first], termFit.edges[last + 1]];
   const words = ends
-    ? `${valueRange(term, { edges: ends }).map((end) => formatValue(term, end, 6)).join(" to ")}${unit}`
+    ? `${valueRange(term, { edges: ends }).map((end) => formatValue(term, end)).join(" to ")}${unit}`
     : `${quotedName(termFit.labels[first], 30)} to ${quotedName(termFit.labels[last], 30)}`;
   return `${quotedName(term.name, 48)}: ${words}`;
 }
