@@ -180,7 +180,6 @@ _FEW = {
     "locally_linear_fashion_mnist": 1,
     "locally_linear_published": 1,
     "locally_linear_table": 1,  # filters and records of one fit; accuracies of five
-    "locally_linear_weightings": 1,
 }
 """Studies with fewer than five fits for a number; the first page names those to run again."""
 
