@@ -160,7 +160,7 @@ def train(
     per_epoch = max(1, round(1.0 / rate))
     noise = 0.0
     if epsilon is not None:
-        noise = noise_multiplier(epsilon, delta, training.n_epochs * per_epoch, rate)
+        noise = _noise_multiplier(epsilon, delta, training.n_epochs * per_epoch, rate)
     pictures, targets = _tensor(images), torch.as_tensor(labels, device=_device())
     optimizer = _optimizer(network, training)
     network.train()
@@ -185,7 +185,7 @@ def train(
 
 
 @cache
-def noise_multiplier(epsilon: float, delta: float, n_steps: int, rate: float) -> float:
+def _noise_multiplier(epsilon: float, delta: float, n_steps: int, rate: float) -> float:
     """Deviation of the noise over the clip, for steps on Poisson samples."""
     return subsampled_noise_multiplier(epsilon, delta, n_steps, rate)
 

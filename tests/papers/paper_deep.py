@@ -347,17 +347,18 @@ STUDIES: tuple[Study, ...] = (
         shows="section 4.1 and figures 2, 4, 8 and 9 as numbers: accuracy of the networks of the "
         "paper and of locally linear models with and without privacy, and how far their "
         "explanations agree",
-        protocol=f"{_PROTOCOL} Two networks: one of 431,080 weights, the example of PyTorch that "
-        "the paper cites, and one of 26,010, of which it prints this number and the kinds of "
-        "layers (two convolutions, two dense): the network in the examples of TensorFlow Privacy "
-        "and Opacus has both. It does not print how they were trained. With privacy, both have the "
-        "rate 0.25, clip 1.5 and samples of 256 that TensorFlow Privacy printed for epsilon 1.19, "
-        "the one of figure 8. Without privacy, the large one has PyTorch's example (rate 0.01, "
-        "momentum 0.5, batches of 64, 10 epochs), the small one TensorFlow Privacy's (rate 0.1, "
-        "batches of 256). 20 epochs, where TensorFlow Privacy has 15 with privacy; nothing was "
-        "tuned. The table was made on one NVIDIA H200, ten processes at a time; seconds are those "
-        "of the processor beside it, which mostly waits. The study is left out where PyTorch sees "
-        "no GPU, unless PAPERS_WITHOUT_GPU=1 is set.",
+        protocol=f"{_PROTOCOL} Two networks: one of 431,080 weights, the example of PyTorch "
+        "that the paper cites, as it was then, and one of 26,010, of which it prints this "
+        "number and the kinds of layers (two convolutions, two dense): the network in the "
+        "examples of TensorFlow Privacy and Opacus has both. It does not print how they were "
+        "trained. With privacy, both have the rate 0.25, clip 1.5 and samples of 256 that "
+        "TensorFlow Privacy printed for epsilon 1.19, the one of figure 8. Without privacy, the "
+        "large one has PyTorch's example (rate 0.01, momentum 0.5, batches of 64, 10 epochs), "
+        "the small one TensorFlow Privacy's (rate 0.1, batches of 256). 20 epochs, where "
+        "TensorFlow Privacy has 15 with privacy; nothing was tuned. The table was made on one "
+        "NVIDIA H200, ten processes at a time; seconds are those of the processor beside it, "
+        "which mostly waits. The study is left out where PyTorch sees no GPU, unless "
+        "PAPERS_WITHOUT_GPU=1 is set.",
         cells=network_cells,
         measure=measure_networks,
         published=(
