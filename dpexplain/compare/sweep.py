@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from dpexplain._utils.blas import one_blas_thread
 from dpexplain._utils.tracebacks import without_records
 from dpexplain._utils.validation import check_count
 from dpexplain.accounting._ledger.process import unlisted
@@ -253,8 +254,11 @@ def _fit_all(fits: list[_Fit], data: _Data, n_jobs: int | None, progress: bool) 
     with _progress_bar(len(fits), progress) as count:
         # Threads share the data; processes would copy them and could write them to disk.
         work = Parallel(n_jobs=n_jobs, require="sharedmem")
+        # The reference takes as long as dozens of private fits, so it does not start last.
+        order = sorted(fits, key=lambda fit: not math.isinf(fit.epsilon))
         try:
-            results = work(delayed(_fit_one)(fit, data, count) for fit in fits)
+            with one_blas_thread():  # held here, because the threads of the fits overlap
+                results = work(delayed(_fit_one)(fit, data, count) for fit in order)
         except Exception as error:
             failure = type(error).__name__
     if failure:
@@ -264,7 +268,7 @@ def _fit_all(fits: list[_Fit], data: _Data, n_jobs: int | None, progress: bool) 
             f"a fit of the sweep failed with {failure}; the sweep stays charged. Fit the "
             "estimator once on public or simulated data to see the full message."
         )
-    return results
+    return sorted(results, key=lambda result: math.isinf(result.epsilon))
 
 
 def _fit_one(fit: _Fit, data: _Data, count: Callable[[], object]) -> _Result:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import math
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from dpexplain import sweep
+from dpexplain._utils.blas import one_blas_thread
+from dpexplain._utils.caching import kept_property
 from fake_estimator import FakePrivateClassifier, FakeReference, table
 
 QUIET = {"progress": False}
@@ -55,6 +60,59 @@ def test_number_of_threads_does_not_change_the_result():
     two = sweep(FakePrivateClassifier(), X, y, n_jobs=2, **arguments, **QUIET)
     assert dict(one.explanations) == dict(two.explanations)
     assert one.metrics.equals(two.metrics)
+
+
+def test_the_reference_which_takes_longest_starts_first(monkeypatch):
+    started = []
+    for kind in (FakePrivateClassifier, FakeReference):
+        fit = kind.fit
+
+        def recorded(self, *args, fit=fit, **kwargs):
+            started.append(type(self))
+            return fit(self, *args, **kwargs)
+
+        monkeypatch.setattr(kind, "fit", recorded)
+    X, y = table()
+    sweep(FakePrivateClassifier(), X, y, epsilons=(0.5, 1), **QUIET)
+    assert started == [FakeReference, FakePrivateClassifier, FakePrivateClassifier]
+
+
+def test_every_fit_of_a_sweep_has_one_blas_thread(monkeypatch):
+    """A fit that ended would otherwise give its threads back while other fits still compute."""
+    seen, fit, both = [], FakePrivateClassifier.fit, threading.Barrier(2)
+
+    def recorded(self, *args, **kwargs):
+        both.wait(timeout=60)
+        with one_blas_thread():
+            both.wait(timeout=60)
+        both.wait(timeout=60)
+        found = ThreadpoolController().select(user_api="blas").info()
+        seen.append({library["num_threads"] for library in found})
+        return fit(self, *args, **kwargs)
+
+    monkeypatch.setattr(FakePrivateClassifier, "fit", recorded)
+    X, y = table()
+    with threadpool_limits(limits=2, user_api="blas"):
+        sweep(FakePrivateClassifier(), X, y, epsilons=(0.5, 1), n_jobs=2, reference=False, **QUIET)
+    assert seen == [{1}, {1}]
+
+
+def test_two_threads_compute_what_is_kept_of_two_objects_at_the_same_time():
+    both = threading.Barrier(2)
+
+    class Slow:
+        @kept_property
+        def value(self):
+            """Return a new object once the other thread computes one, too."""
+            both.wait(timeout=60)
+            return object()
+
+    objects = Slow(), Slow()
+    with ThreadPoolExecutor(2) as pool:
+        first, second = pool.map(lambda each: each.value, objects)
+    assert first is objects[0].value
+    assert second is objects[1].value
+    assert first is not second
 
 
 def test_metrics_are_marked_as_not_private():

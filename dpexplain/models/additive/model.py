@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import html
 from dataclasses import replace
-from functools import cached_property
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from dpexplain._utils.blas import one_blas_thread
+from dpexplain._utils.caching import kept_property
 from dpexplain._utils.compiling import finish_bar
 from dpexplain._utils.validation import check_choice
 from dpexplain.binning.bins import Encoded
@@ -386,7 +386,7 @@ class AdditiveModel(VersionedEstimator):
         """Return the simulated errors of each score; empty if none were simulated."""
         return ()
 
-    @cached_property
+    @kept_property
     def _noise(self) -> tuple[TermNoise, ...]:
         sizes = [b.n_bins for b in self._terms.bins]
         with one_blas_thread():
@@ -396,7 +396,7 @@ class AdditiveModel(VersionedEstimator):
         """Return the estimated true curves of each score; empty if unavailable."""
         return ()
 
-    @cached_property
+    @kept_property
     def _effect(self) -> tuple[TermEffect, ...]:
         sizes = [b.n_bins for b in self._terms.bins]
         with one_blas_thread():

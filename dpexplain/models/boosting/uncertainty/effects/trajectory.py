@@ -9,6 +9,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
+from dpexplain._utils.caching import kept_property
 from dpexplain.binning.counts import BinCounts
 from dpexplain.models.boosting.pairs import shares
 from dpexplain.models.boosting.released import PrivateFit, released_path
@@ -180,7 +181,8 @@ class Trajectory:
             weighted += [(spread, one) for spread in spreads]
             weighted += [(residuals, of_curved)]
             n_bins = int(self._start[k + 1] - self._start[k])
-            yield self._per_leaf(k, missing, per_bin(weighted, population.bins[:, k], n_bins), std)
+            used = [each for each in weighted if each[1].shape[1]]
+            yield self._per_leaf(k, missing, per_bin(used, population.bins[:, k], n_bins), std)
 
     def _expected(  # type: ignore[no-untyped-def]
         self, population, truth, each, curves, together, expected, reach, weights
@@ -235,6 +237,12 @@ class Trajectory:
             weights,
         )
 
+    @kept_property
+    def _members_of_feature(self) -> list[tuple[FloatArray, NDArray[np.intp], NDArray[np.intp]]]:
+        """Return the leaves of all visits of each feature, the same in every step."""
+        visits = [np.flatnonzero(self._visit_feature == k) for k in range(len(self._start) - 1)]
+        return [self._members(k, own) for k, own in enumerate(visits)]
+
     def _members(
         self, k: int, visits: NDArray[np.intp]
     ) -> tuple[FloatArray, NDArray[np.intp], NDArray[np.intp]]:
@@ -264,7 +272,7 @@ class Trajectory:
         contains the part of each bin in the expected sums.
         """
         own = slice(self._start[k], self._start[k + 1])
-        member, leaves, visits = self._members(k, np.flatnonzero(self._visit_feature == k))
+        member, leaves, visits = self._members_of_feature[k]
         anchors = self._nearest[visits]
         found = np.empty((len(leaves), slopes.shape[2] - 1))
         for a in np.unique(anchors):
