@@ -136,7 +136,7 @@ class CompilingProgress:
             from tqdm import tqdm
 
             self._bar = tqdm(
-                desc=SAID, total=USUAL_KERNELS, initial=self.n_done, file=sys.stderr,
+                desc=SAID, total=USUAL_KERNELS, initial=self.n_done, file=_stream(),
                 bar_format="{desc} |{bar:12}| {n_fmt}/{total_fmt}", leave=True,
             )  # fmt: skip
         self._bar.total = max(self._bar.total, self.n_done + 1)
@@ -189,8 +189,17 @@ def _ours(given: Any) -> bool:
     return bool(given.data["dispatcher"].py_func.__module__.startswith("dpexplain."))
 
 
+def _in_notebook() -> bool:
+    return "ipykernel.zmqshell" in sys.modules
+
+
 def _somebody_waits() -> bool:
-    return "ipykernel.zmqshell" in sys.modules or (sys.stderr is not None and sys.stderr.isatty())
+    return _in_notebook() or (sys.stderr is not None and sys.stderr.isatty())
+
+
+def _stream() -> Any:
+    """Return the stream of the bar; notebooks show stderr in red, like an error."""
+    return sys.stdout if _in_notebook() else sys.stderr
 
 
 PROGRESS = CompilingProgress()

@@ -104,6 +104,18 @@ def test_what_is_compiled_is_said_to_who_waits_for_it(monkeypatch, stream, modul
     assert sys.stderr.getvalue() == ""
 
 
+def test_a_notebook_shows_the_bar_as_output_and_not_as_an_error(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ipykernel.zmqshell", SimpleNamespace())
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    monkeypatch.setattr(sys, "stdout", io.StringIO())
+    progress = compiling.CompilingProgress()
+    compile_all(progress, ["dpexplain.x"])
+    progress.finish()
+    assert sys.stderr.getvalue() == ""
+    (line,) = lines_of(sys.stdout)
+    assert line.startswith(compiling.SAID)
+
+
 def test_a_kernel_calls_another_and_is_pickled_by_name():
     from dpexplain.mechanisms import _kernels_gaussian
 
