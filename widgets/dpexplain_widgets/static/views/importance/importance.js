@@ -1,5 +1,5 @@
 // The importance view: the average effect of each term on the prediction.
-import { breakable, html, keepHeights, listen, setText, svg, uniqueId } from "../../kit/dom.js";
+import { afterNextFrame, breakable, html, keepHeights, listen, setText, svg, uniqueId } from "../../kit/dom.js";
 import { formatLike, plural, shortName } from "../../kit/format.js";
 import { indexAfterKey } from "../../kit/keyboard.js";
 import { effectDot } from "../../charts/legend.js";
@@ -107,8 +107,13 @@ class Importance {
     this.build(host);
     this.rows = new Rows(this.list, ROW_HEIGHT, (i) => this.makeRow(i));
     this.parts = new Map();
+    // Next to other views, the list follows a frame after them, so that the chart need not wait for it.
+    const later = afterNextFrame(() => this.draw());
+    const drawSoon = () => (standalone || document.hidden ? this.draw() : later.ask());
     this.stops = [
-      drawOnChange(model, [...CHOICE_KEYS, ...LIST_KEYS], () => this.draw()),
+      drawOnChange(model, [...CHOICE_KEYS, ...LIST_KEYS].filter((key) => key !== "epsilon_index"), () => this.draw()),
+      drawOnChange(model, ["epsilon_index"], drawSoon),
+      later.stop,
       observeWidth(this.list, (width) => this.resize(width)),
       listen(this.list, "keydown", (event) => this.handleKey(event)),
       () => this.rows.destroy(),
