@@ -60,10 +60,10 @@ _TOLERATED = 4.0
 """Features are added while the noise variance of a cell's sum is at most this number of times its
 sampling variance, computed as if all residuals were at the clip."""
 
-_LEAST_RATIO = 50.0
+_LEAST_RATIO = 150.0
 """Minimum number of records per noise standard deviation of a contrast for a choice. If there are
-fewer, even a pair whose opposite quarters differ by half a clip would often be missed, so the
-budget is better spent on the curves."""
+fewer, a pair that is found is known too poorly to make up for the passes over the curves that it
+and the choice cost: no table gained, and some lost (docs/recipe.md)."""
 
 _LENGTH = 1.0
 """Distance over which scores are assumed alike in the test, as a share of the range."""
