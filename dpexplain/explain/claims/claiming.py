@@ -102,7 +102,7 @@ def claim(
     At ε = 1, r...
     >>> claim(explanation, "age", (0, 1), extreme="highest").kind    # in the first two bins?
     'highest'
-    >>> print(claim(explanation, "age", ("20", "35"), ("50", "65")))    # two ranges
+    >>> print(claim(explanation, "age", ("18", "20"), ("85", "90")))    # two ranges
     At ε = 1, r...
     """
     if (term is None) == (record is None):
