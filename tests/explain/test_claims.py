@@ -411,6 +411,7 @@ def test_bins_of_other_fits_are_found_by_value_and_may_be_one():
 
     assert claim_strip(Two(), "x", 0, 1).states[0] == "not resolved"
     assert claim_strip(Two(), "x", (0, 1), (2, 3)).states[0] == "not resolved"
+    assert claim_strip(Two(), "x", (0, 3), (6, 7)).claims[0] == claim(coarse, "x", 0, 1)
     ranges = claim_strip(Two(), "x", (0, 2), (5, 7)).claims[0]
     assert (ranges.first, ranges.second) == ("0 – 4", "4 – 8")
     strip = claim_strip(Two(), "x", 0, 6)

@@ -295,3 +295,23 @@ def test_models_too_large_for_a_page_are_claimed_in_python_only(n_terms, n_categ
     payload = build_payload(view_examples.comparison(terms, (1.0,), joint=True))
     unclaimed = [part["claims"] is None for part in payload["fits"][0][0]["terms"]]
     assert unclaimed == ([False, True] if n_terms == 2 else [True] * n_terms)
+
+
+def test_ranges_that_are_one_bin_each_in_another_fit_are_two_bins_there():
+    fits = {}
+    for epsilon, n_bins in ((1.0, 3), (4.0, 12)):
+        fit = drawn_explanation(n_bins, effect=False, seed=n_bins)
+        term = dataclasses.replace(
+            fit["x"],
+            bin_edges=np.linspace(0, 12, n_bins + 1),
+            guarantee=view_examples.guarantee(epsilon),
+        )
+        fits[epsilon] = (
+            dataclasses.replace(fit, terms=(term,), guarantee=view_examples.guarantee(epsilon)),
+        )
+    drawn = view_examples.comparison(epsilons=(1.0, 4.0))
+    comparison = dataclasses.replace(drawn, explanations=fits, reference=None)
+    asked = [((0, 3), (8, 11)), ((8, 10), 0), ((4, 5), (6, 7)), ((0, 5), (7, 11)), ((0, 5),)]
+    cases = [{"termIndex": 0, "stop": 1, "question": asked_in_the_page(bins)} for bins in asked]
+    for found, bins in zip(on_the_page(build_payload(comparison), cases), asked, strict=True):
+        check_same(found, claim_strip(comparison, "x", *bins, epsilon=4.0))

@@ -41,6 +41,11 @@ export function askedAbout(state, termFit) {
   if (second === null || String(second) === String(first)) {
     return range === null ? { kind: "sign", bins: [one] } : { kind: "range", bins: range };
   }
+  return askedBetween(first, second);
+}
+
+/** Whether two spans differ; two bins have a claim of their own kind. */
+function askedBetween(first, second) {
   const areBins = first[0] === first[1] && second[0] === second[1];
   if (areBins) return { kind: "difference", bins: [first[0], second[0]] };
   return { kind: "ranges", bins: [...first, ...second] };
@@ -180,7 +185,8 @@ function askedElsewhere(state, fit, question) {
     return matched.includes(null) || new Set(matched).size < bins.length ? null : { ...question, bins: matched };
   }
   const spans = spansIn(bins).map((span) => matchedSpan(here, span, there));
-  return spans.includes(null) ? null : { kind, bins: spans.flat() };
+  if (spans.includes(null) || String(spans[0]) === String(spans[1])) return null;
+  return spans.length === 2 ? askedBetween(spans[0], spans[1]) : { kind, bins: spans[0] };
 }
 
 function claimState(claim, asked, kind) {
