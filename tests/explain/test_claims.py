@@ -16,7 +16,7 @@ from scipy import stats
 
 import view_examples
 from dpexplain.explain import GlobalExplanation, NoiseModel, ShapeFunction, claim, claim_strip
-from dpexplain.explain.claims.claimed_bins import bin_place, range_bins
+from dpexplain.explain.claims.claimed_bins import bin_place, range_bins, span_label
 from dpexplain.explain.claims.contrasts import LEVELS, pair_levels, range_levels, share_of
 from dpexplain.explain.claims.score_errors import STEPS, part_correlations
 from dpexplain.explain.noise_model import half_width
@@ -127,6 +127,24 @@ def test_a_rounding_error_reads_as_zero():
         assert "have neither higher nor lower odds" in said.words
         assert ": 0 log-odds (odds × 1), 95% between -" in said.words
         assert not said.holds
+
+
+def test_a_range_of_numbers_reads_as_one_interval():
+    def label(*ends, **bins):
+        n = len(bins.get("bin_edges", range(4))) - 1 + len(bins.get("special", ()))
+        kind = "categorical" if "categories" in bins else "numeric"
+        term = ShapeFunction(
+            "x", kind, np.zeros(n), np.ones(n), guarantee=private_guarantee(), **bins
+        )
+        return span_label(term, *ends)
+
+    ages = {"bin_edges": [18, 20, 21, 24], "step": 1.0, "special": ("missing",)}
+    assert label(0, 0, **ages) == "18 – 19"
+    assert label(0, 1, **ages) == "18 – 20"
+    assert label(1, 2, **ages) == "20 – 24"
+    assert label(1, 3, **ages) == "20 to missing"
+    assert label(0, 2, bin_edges=[-1.5, -0.5, 0.5, 1]) == "-1.5 – 1"
+    assert label(0, 2, categories=("a – b", "c", "d – e")) == "a – b to d – e"
 
 
 def test_a_claim_the_other_way_round_is_its_mirror_image():

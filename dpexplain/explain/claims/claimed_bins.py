@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dpexplain._utils.names import closest_name
 from dpexplain.explain._record import FloatArray
-from dpexplain.explain._text import listing, shorten
+from dpexplain.explain._text import EN_DASH, listing, shorten
 from dpexplain.explain.additive._binned import Binned
 from dpexplain.explain.additive.global_explanation import GlobalExplanation
 from dpexplain.explain.additive.pair_curve import PairCurve
@@ -195,9 +194,15 @@ def overlapping(one: tuple[int, int], other: tuple[int, int]) -> bool:
     return max(one[0], other[0]) <= min(one[1], other[1])
 
 
-def span_label(labels: Sequence[str], first: int, last: int) -> str:
-    """Return the label of a bin, or of the first and last bin of a range."""
-    return labels[first] if first == last else f"{labels[first]} to {labels[last]}"
+def span_label(binned: Binned, first: int, last: int) -> str:
+    """Return the label of a bin or a range, such as ``"24 – 35"`` or ``"low to high"``."""
+    one, other = binned.bin_labels[first], binned.bin_labels[last]
+    if first == last:
+        return one
+    if binned.bin_edges is None or last >= binned.n_value_bins:
+        return f"{one} to {other}"
+    dash = f" {EN_DASH} "
+    return dash.join((one.split(dash)[0], other.split(dash)[-1]))
 
 
 def matched_bin(here: Binned, place: int, there: Binned) -> int | None:

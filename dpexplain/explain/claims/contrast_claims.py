@@ -71,7 +71,7 @@ def contrast_claim(
 def _compared(term: ShapeFunction, kind: Kind, bins: tuple[int, ...]) -> tuple[str, str]:
     if kind in ("range", "ranges"):
         spans = (bins[k : k + 2] for k in range(0, len(bins), 2))
-        first, *others = (span_label(term.bin_labels, *ends) for ends in spans)
+        first, *others = (span_label(term, *ends) for ends in spans)
         return first, others[0] if others else "all others"
     labels = [term.bin_labels[place] for place in bins]
     return labels[0], "the average" if kind == "sign" else labels[1]

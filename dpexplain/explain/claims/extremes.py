@@ -102,9 +102,9 @@ def extreme_claim(
     error = difference_std(claimed.joint, place, term, claimed.std)[:n, :n]
     inside = (np.arange(n) >= first) & (np.arange(n) <= last)
     candidates, margin, low, high = _compare(curve, extreme_factor(term) * error, inside)
-    labels = tuple(term.bin_labels[k] for k in np.flatnonzero(candidates))
+    places = np.flatnonzero(candidates).tolist()
     low, high = (low, high) if up > 0 else (0.0 - high, 0.0 - low)
-    named = span_label(term.bin_labels, first, last)
+    named = span_label(term, first, last)
     holds = _one_side(candidates, inside)
     unsure = "" if holds else f"; {doubt(claimed.basis)}"
     words = (
@@ -112,11 +112,11 @@ def extreme_claim(
         f"{'have' if margin > 0 else 'do not have'} the {extreme} {claimed_score(explanation)}, "
         f"other features equal: {size_words(explanation, up * margin)} compared with the "
         f"{extreme} of all others. With 95% confidence, the {extreme} bin "
-        f"{_listed(term, labels)}{unsure}."
+        f"{_listed(term, places)}{unsure}."
     )
     return Claim(
         extreme, term.name, named, "all others", up * margin, math.nan, low, high, claimed.basis,
-        holds, words, explanation.guarantee, candidates=labels,
+        holds, words, explanation.guarantee, candidates=tuple(term.bin_labels[k] for k in places),
     )  # fmt: skip
 
 
@@ -159,13 +159,16 @@ def _one_side(candidates: npt.NDArray[np.bool_], inside: npt.NDArray[np.bool_]) 
     return not candidates[inside].any() or not candidates[~inside].any()
 
 
-def _listed(term: ShapeFunction, labels: Sequence[str]) -> str:
+def _listed(term: ShapeFunction, places: Sequence[int]) -> str:
     """List candidates: the span of ordered bins, or the first few categories."""
+    labels = [term.bin_labels[k] for k in places]
     if len(labels) == 1:
         return f"is {shorten(labels[0])}"
     if len(labels) == term.n_value_bins:
         return "may be any of them"
-    if term.bin_edges is not None or term.ordered:
+    if term.bin_edges is not None:
+        return f"lies in {span_label(term, places[0], places[-1])}"
+    if term.ordered:
         return f"lies in {shorten(labels[0])} to {shorten(labels[-1])}"
     listed = ", ".join(shorten(label) for label in labels[:MOST_LISTED])
     more = len(labels) - MOST_LISTED

@@ -173,7 +173,5 @@ def _mean(pair: PairCurve, region: Region) -> FloatArray:
 
 
 def _labels(pair: PairCurve, region: Region) -> list[str]:
-    """Return a region's bins by feature, such as ["30 – 34 to 40 – 44", "nurse"]."""
-    return [
-        span_label(axis.bin_labels, *ends) for axis, ends in zip(pair.axes, region, strict=True)
-    ]
+    """Return a region's bins by feature, such as ["30 – 44", "nurse"]."""
+    return [span_label(axis, *ends) for axis, ends in zip(pair.axes, region, strict=True)]

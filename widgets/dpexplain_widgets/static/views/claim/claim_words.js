@@ -1,5 +1,5 @@
 // Claims in words: what is compared, the difference, and the epsilons where it holds.
-import { spanLabel, spansIn } from "./contrasts.js";
+import { spanLabel, spansIn, valueCount } from "./contrasts.js";
 import { regionLabels, regionsOf } from "./pair_claims.js";
 import { predictionOf, thresholdScore } from "../local/contributions.js";
 import { formatCount, formatEpsilon, formatNumber, formatSigned, quotedName, shortName } from "../../kit/format.js";
@@ -48,7 +48,7 @@ function direction(estimate) {
 /** Both sides of a contrast: ["30 – 34", "the average"]. */
 function comparedNames({ fit, termIndex }, { kind, bins }) {
   const spans = kind === "difference" ? bins.map((bin) => [bin]) : spansIn(bins);
-  const names = spans.map((span) => quotedName(spanLabel(fit.terms[termIndex].labels, span), 40));
+  const names = spans.map((span) => quotedName(spanLabel(fit.terms[termIndex], span), 40));
   return [names[0], names[1] ?? (kind === "sign" ? "the average" : "all others")];
 }
 
@@ -85,11 +85,13 @@ function claimedContrast(state, question, claim) {
 
 /** Which bins can be the extreme: the span of ordered bins, or the first few categories. */
 function candidateWords({ fit, termIndex, term }, candidates) {
-  const { labels, special } = fit.terms[termIndex];
-  const names = candidates.map((bin) => quotedName(labels[bin], 40));
+  const termFit = fit.terms[termIndex];
+  const names = candidates.map((bin) => quotedName(termFit.labels[bin], 40));
   if (names.length === 1) return `is ${names[0]}`;
-  if (names.length === labels.length - special.length) return "may be any of them";
-  if (term.kind === "numeric" || term.ordered) return `lies in ${names[0]} to ${names.at(-1)}`;
+  if (names.length === valueCount(termFit)) return "may be any of them";
+  const span = [candidates[0], candidates.at(-1)];
+  if (term.kind === "numeric") return `lies in ${quotedName(spanLabel(termFit, span), 40)}`;
+  if (term.ordered) return `lies in ${names[0]} to ${names.at(-1)}`;
   const more = names.length - MOST_LISTED;
   return `is one of ${names.slice(0, MOST_LISTED).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }

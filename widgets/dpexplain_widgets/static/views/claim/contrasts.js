@@ -147,10 +147,13 @@ export function spansIn(bins) {
 }
 
 /**
- * The label of a bin, or those of the first and last bins of a span.
- * @param {string[]} labels
+ * The label of a bin or a span: "24 – 35", "low to high".
+ * @param {TermFit | import("../../types").PairAxis} binned
  * @param {number[]} span
  */
-export function spanLabel(labels, [first, last = first]) {
-  return first === last ? labels[first] : `${labels[first]} to ${labels[last]}`;
+export function spanLabel(binned, [first, last = first]) {
+  const [one, other] = [binned.labels[first], binned.labels[last]];
+  if (first === last) return one;
+  if (binned.edges === null || last >= valueCount(binned)) return `${one} to ${other}`;
+  return `${one.split(" – ")[0]} – ${other.split(" – ").at(-1)}`;
 }

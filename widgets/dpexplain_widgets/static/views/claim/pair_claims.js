@@ -63,7 +63,7 @@ export function pairClaim(termFit, question) {
 
 /** First and last label of each feature of a region, or its only label. */
 export function regionLabels(termFit, { rows, columns }) {
-  return [rows, columns].map((span, k) => spanLabel(termFit.axes[k].labels, span));
+  return [rows, columns].map((span, k) => spanLabel(termFit.axes[k], span));
 }
 
 /** The same question for another grid; null if it does not separate the regions. */

@@ -18,7 +18,7 @@ export function comparisons(termFit, range, second) {
   const bins = range === null ? termFit.labels : termFit.labels.slice(0, valueCount(termFit));
   const options = bins.map((name, bin) => [String(bin), shortName(name, 40)]);
   const isSpan = second !== null && second[0] < second[1];
-  if (isSpan) options.unshift([String(second), shortName(spanLabel(termFit.labels, second), 40)]);
+  if (isSpan) options.unshift([String(second), shortName(spanLabel(termFit, second), 40)]);
   const chosen = isSpan ? String(second) : String(second?.[0] ?? "");
   return [[["", range === null ? "no other bin" : "the rest"], ...options], chosen];
 }
