@@ -152,6 +152,8 @@ def run_claim(asked: argparse.Namespace) -> None:
         raise CommandError(f"a claim is about one class; pass --class with {classes}.")
     if asked.epsilon is not None:
         _fit_of(shown, asked.epsilon, asked.file)
+    if asked.against is not None and asked.bin is None:
+        raise CommandError("--against is compared with --bin; pass a bin or a range with --bin.")
     swept = bool(shown.fits_by_epsilon())
     if not swept and not isinstance(shown, GlobalExplanation):
         raise CommandError(

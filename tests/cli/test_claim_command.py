@@ -98,7 +98,11 @@ def test_claims_of_a_model_that_is_not_private_are_refused(tmp_path, capsys):
             ("--term", "age", "--bin", "20", "--against", "30", "40", "50"),
             "--against takes one bin",
         ),
-        (("--term", "age", "--bin", "20", "40", "--against", "30", "50"), "have a bin in common"),
+        (
+            ("--term", "age", "--bin", "20", "40", "--against", "30", "50"),
+            "'17 – 41' and '30 – 50' have",
+        ),
+        (("--term", "age", "--against", "30"), "pass a bin or a range with --bin"),
         (("--term", "age", "--bin", "20", "--against", "20"), "the same"),
         (("--term", "age", "--epsilon", "3"), "contains fits at 0.5, 1, 4"),
         (("--term", "age", "--class", "yes"), "omit it"),

@@ -346,6 +346,8 @@ def test_signs_and_ranks_are_claims_too():
         (((0, 99),), KeyError, "no bin 99"),
         (((0, 2), (2, 3)), ValueError, "have a bin in common"),
         (((0, 1), 1), ValueError, "have a bin in common"),
+        ((None, (0, 1)), ValueError, "pass a bin or a range as `first`"),
+        (([0, 1],), KeyError, "A range is a tuple"),
     ],
 )
 def test_bins_that_make_no_claim_are_refused(bins, error, message):

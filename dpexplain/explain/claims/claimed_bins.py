@@ -123,6 +123,8 @@ def bin_place(term: ShapeFunction, given: Any) -> int:
             return int(term.bin_index([value])[0])
     meant = closest_name(name, labels)
     hint = "" if meant is None else f" Did you mean {shorten(meant)!r}?"
+    if isinstance(given, list):
+        hint = " A range is a tuple, (first bin, last bin)."
     raise KeyError(
         f"no bin {shorten(name)!r} of {shorten(term.name)!r}; the bins are {listing(labels)}.{hint}"
     )
@@ -149,11 +151,12 @@ def range_bins(term: ShapeFunction, ends: tuple[Any, ...]) -> tuple[int, int]:
         If there are not two ends, or the range contains special bins or all bins.
     """
     if len(ends) != 2:
-        raise ValueError(f"a range is (first bin, last bin), got {len(ends)} values.")
+        raise ValueError(f"a range is (first bin, last bin), got {ends!r}.")
     first, last = sorted(bin_place(term, end) for end in ends)
     if last >= term.n_value_bins or last - first + 1 == term.n_bins:
         raise ValueError(
-            "a range must consist of value bins and leave at least one bin to compare with."
+            f"{span_label(term, first, last)!r} is not a range of {shorten(term.name)!r}; a range "
+            "must consist of value bins and leave at least one bin to compare with."
         )
     return first, last
 
@@ -178,8 +181,9 @@ def two_spans(term: ShapeFunction, first: Any, second: Any) -> tuple[int, ...]:
     """
     spans = [range_bins(term, ends_of(each)) for each in (first, second)]
     if overlapping(*spans):
+        one, other = (span_label(term, *ends) for ends in spans)
         raise ValueError(
-            f"ranges {first!r} and {second!r} have a bin in common; name two that have none."
+            f"ranges {one!r} and {other!r} have a bin in common; name two that have none."
         )
     return (*spans[0], *spans[1])
 

@@ -130,6 +130,8 @@ def claim(
         if second is not None:
             raise ValueError("a claim about an extreme has no second bin; pass a range as `first`.")
         return extreme_claim(explanation, shape, claimed, extreme, first)
+    if first is None and second is not None:
+        raise ValueError("`second` is compared with `first`; pass a bin or a range as `first`.")
     if first is None:
         return _rank_claim(explanation, shape)
     if second is not None and (isinstance(first, tuple) or isinstance(second, tuple)):
