@@ -62,8 +62,8 @@ sampling variance, computed as if all residuals were at the clip."""
 
 _LEAST_RATIO = 150.0
 """Minimum number of records per noise standard deviation of a contrast for a choice. If there are
-fewer, a pair that is found is known too poorly to make up for the passes over the curves that it
-and the choice cost: no table gained, and some lost (docs/recipe.md)."""
+fewer, a pair that is found gains less than the passes over the curves that it and the choice
+replace: no table gained, and some lost (docs/recipe.md)."""
 
 _LENGTH = 1.0
 """Distance over which scores are assumed alike in the test, as a share of the range."""
