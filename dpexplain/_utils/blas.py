@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from threadpoolctl import ThreadpoolController
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
 
 __all__ = ["one_blas_thread"]
 
@@ -29,4 +30,7 @@ def one_blas_thread() -> AbstractContextManager[Any]:
 @cache
 def _libraries() -> ThreadpoolController:
     """Return a cached controller for the loaded BLAS libraries, including numpy's."""
+    # Who only reads a file, such as a notebook in a browser, does not need it.
+    from threadpoolctl import ThreadpoolController
+
     return ThreadpoolController()

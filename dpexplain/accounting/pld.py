@@ -219,7 +219,7 @@ def _grid_step(spending: Spending) -> float | None:
     step = max(deviation / _STEPS_PER_DEVIATION, finest)
     if spending.ladders:
         step = _dividing(spending.ladders, step)
-    return step
+    return step if step <= _LARGEST_EXPONENT else None
 
 
 def _dividing(ladders: tuple[tuple[float, int, int], ...], step: float) -> float:

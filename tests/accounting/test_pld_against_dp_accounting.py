@@ -16,6 +16,7 @@ from dpexplain.accounting import (
     epsilon_from_events,
     mu_from_epsilon,
 )
+from dpexplain.accounting.pld import pld_epsilon
 from dpexplain.accounting.rdp import rdp_epsilon
 from dpexplain.accounting.spending import Spending
 from effort import examples
@@ -128,3 +129,8 @@ def _rho(epsilon, delta):
     """Return the largest rho for which rho + 2 sqrt(rho log(1 / delta)) is epsilon."""
     logarithm = math.log(1 / delta)
     return (math.sqrt(logarithm + epsilon) - math.sqrt(logarithm)) ** 2
+
+
+@pytest.mark.parametrize("other", [{"pure": ((1.0, 1),)}, {"subsampled": ((0.001, 0.5, 1),)}])
+def test_losses_beyond_any_grid_give_no_bound_and_no_error(other):
+    assert pld_epsilon(Spending(1e8, **other), 1e-6) == math.inf

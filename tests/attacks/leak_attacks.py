@@ -307,7 +307,19 @@ def normalized_where_unambiguous(patch: pytest.MonkeyPatch) -> None:
 
 
 def noise_that_is_kept(name: str) -> Finding:
-    """Search all that a model, its explanation and its ledger refer to: is noise stored?"""
+    """Search all that a model, its explanation and its ledger refer to: is noise stored?
+
+    A draw of a few thousand can equal another number by chance, but hardly in two fits.
+    """
+    kept, n_secrets = _kept_noise(name)
+    if kept:
+        again, _ = _kept_noise(name)
+        kept = min(kept, again)
+    return Finding(kept > 0, f"{kept} draws or mechanisms of {n_secrets} can be reached")
+
+
+def _kept_noise(name: str) -> tuple[int, int]:
+    """Fit a model; return how many draws or mechanisms can be reached, and how many were drawn."""
     drawn: list[np.ndarray] = []
 
     def noted(*arguments: Any, _honest: Any) -> Any:
@@ -329,7 +341,7 @@ def noise_that_is_kept(name: str) -> Finding:
             kept += int(np.isin(value.astype(np.float64), secrets.astype(np.float64)).sum())
         elif isinstance(value, Mechanism):
             kept += 1
-    return Finding(kept > 0, f"{kept} draws or mechanisms of {len(secrets)} can be reached")
+    return kept, len(secrets)
 
 
 def _reachable(roots: list[Any]) -> Iterator[Any]:

@@ -52,6 +52,15 @@ def claims_as(page, strip) -> None:
     assert strip.strip_words in words_of(page.locator(".dpx-claim").first)
 
 
+def bins_of(comparison, term: str, named: str, place: int) -> tuple[int, int]:
+    """Return the first and last bin of a range of numbers, such as "24 – 35"."""
+    low, high = named.split(" – ")
+    labels = comparison.explanations[comparison.epsilons[place]][0][term].bin_labels
+    (first,) = [k for k, label in enumerate(labels) if label.startswith(f"{low} – ")]
+    (last,) = [k for k, label in enumerate(labels) if label.endswith(f" – {high}")]
+    return first, last
+
+
 def test_control_and_click_compare_two_bins_and_the_strip_says_where_it_holds(
     comparison, open_page, pictures
 ):
@@ -112,7 +121,8 @@ def test_a_range_against_the_rest_is_one_drag(comparison, open_page, pictures):
     page.mouse.down()
     page.mouse.move(box["x"] + 0.5 * box["width"], box["y"] + 140, steps=4)
     page.mouse.up()
-    ends = re.search(r"age = (.+?) to (.+?) have", first_words(page)).groups()
+    named = re.search(r"age = (.+?) have", first_words(page))[1]
+    ends = bins_of(comparison, "age", named, 3)
     claims_as(page, claim_strip(comparison, "age", ends, epsilon=comparison.epsilons[3]))
     assert "is in any other bin" in words_of(page.locator(".dpx-claim"))
     page.screenshot(path=pictures / "range-1366.png", full_page=True)
@@ -157,9 +167,8 @@ def test_two_ranges_are_compared_by_two_drags_or_a_few_keys(comparison, open_pag
             if key == "c":
                 assert "no bin in common" in first_words(page)
     second = tuple(map(int, compared.input_value().split(",")))
-    sides = re.search(r"education = (.+?) have .+ education = (.+?),", first_words(page)).groups()
-    ends = sides[0].split(" – ")
-    first = (ends[0], ends[-1])
+    named = re.search(r"education = (.+?) have", first_words(page))[1]
+    first = bins_of(comparison, "education", named, 4)
     strip = claim_strip(comparison, "education", first, second, epsilon=comparison.epsilons[4])
     claims_as(page, strip)
     assert words_of(page.locator(".dpx-main .dpx-claim-words").nth(1)).startswith("Of ")

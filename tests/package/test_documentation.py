@@ -77,12 +77,24 @@ def test_every_public_part_has_a_page_of_the_reference():
     assert parts | {"dpexplain_widgets"} <= set(described_parts())
 
 
-def test_every_notebook_and_every_page_is_in_the_table_of_contents(site, repository):
+def test_every_notebook_and_every_written_page_is_in_the_table_of_contents(site, repository):
     pages = [*(repository / "docs").rglob("*.md"), *(repository / "notebooks").glob("*.ipynb")]
-    names = {path.relative_to(repository).with_suffix(".html").as_posix() for path in pages}
+    reference = repository / "docs" / "reference"
+    written = [path for path in pages if reference not in path.parent.parents]
+    names = {path.relative_to(repository).with_suffix(".html").as_posix() for path in written}
     contents = site.pages[site.folder / "README.html"].links
 
     assert names - {link.split("#")[0] for link in contents} == set()
+
+
+def test_every_page_of_a_name_is_linked_from_its_part_and_leads_back(site):
+    reference = site.folder / "docs" / "reference"
+    pages = sorted(reference.glob("*/*.html"))
+    assert len(pages) > 100
+    for path in pages:
+        part = path.parent.with_suffix(".html")
+        assert f"{part.stem}/{path.name}" in site.pages[part].links, path
+        assert any(link.split("#")[0] == f"../{part.name}" for link in site.pages[path].links), path
 
 
 def test_figures_of_the_gallery_are_in_words_and_in_light_and_dark(site):

@@ -199,7 +199,7 @@ def overlapping(one: tuple[int, int], other: tuple[int, int]) -> bool:
 
 
 def span_label(binned: Binned, first: int, last: int) -> str:
-    """Return the label of a bin or a range, such as ``"24 – 35"`` or ``"low to high"``."""
+    """Return the label of a bin or a range: ``"24 – 35"``, ``"low to high"``."""
     one, other = binned.bin_labels[first], binned.bin_labels[last]
     if first == last:
         return one

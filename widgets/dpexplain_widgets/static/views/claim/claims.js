@@ -44,7 +44,10 @@ export function askedAbout(state, termFit) {
   return askedBetween(first, second);
 }
 
-/** Whether two spans differ; two bins have a claim of their own kind. */
+/**
+ * Whether two spans differ; two bins have a claim of their own kind.
+ * @returns {Question}
+ */
 function askedBetween(first, second) {
   const areBins = first[0] === first[1] && second[0] === second[1];
   if (areBins) return { kind: "difference", bins: [first[0], second[0]] };
