@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import traitlets
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import view_examples
@@ -91,6 +91,8 @@ def asked_in_the_page(bins, term=None):
         return {"kind": bins[0], "bins": list(where) if isinstance(where, tuple) else [where]}
     if any(isinstance(each, tuple) for each in bins):
         spans = [each if isinstance(each, tuple) else (each, each) for each in bins]
+        if len(spans) == 2 and all(low == high for low, high in spans):
+            return {"kind": "difference", "bins": [low for low, _ in spans]}
         return {"kind": "range" if len(bins) == 1 else "ranges", "bins": sum(spans, ())}
     return {"kind": "difference" if len(bins) == 2 else "sign", "bins": bins}
 
@@ -225,6 +227,7 @@ def drawn_explanation(n_bins, effect, seed):
     seed=st.integers(0, 2**31),
     where=st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=6),
 )
+@example(n_bins=3, effect=False, seed=0, where=[(0.5, 0.5)])  # two ranges of one bin
 @settings(max_examples=25, deadline=None)
 def test_numbers_are_those_of_python_for_any_curve_and_joint_errors(n_bins, effect, seed, where):
     explanation = drawn_explanation(n_bins, effect, seed)
