@@ -356,8 +356,8 @@ STUDIES: tuple[Study, ...] = (
         "large one has PyTorch's example (rate 0.01, momentum 0.5, batches of 64, 10 epochs), "
         "the small one TensorFlow Privacy's (rate 0.1, batches of 256). 20 epochs, where "
         "TensorFlow Privacy has 15 with privacy; nothing was tuned. The table was made on one "
-        "NVIDIA H200, ten processes at a time; seconds are those of the processor beside it, "
-        "which mostly waits. The study is left out where PyTorch sees no GPU, unless "
+        "NVIDIA H200, ten processes at a time; seconds are of CPU time, and the CPU mostly waits "
+        "for the GPU. The study is left out where PyTorch sees no GPU, unless "
         "PAPERS_WITHOUT_GPU=1 is set.",
         cells=network_cells,
         measure=measure_networks,

@@ -70,8 +70,8 @@ REDUCED = {
     "locally_linear_maps": _HOSPITAL,
     "locally_linear_weightings": "3 epochs instead of 20; the first 200 test images",
     "locally_linear_networks": "networks of the printed sizes, with settings that others printed; "
-    "the maps have our recipe; printed accuracies are of 10 fits of maps, of networks the paper "
-    "does not say",
+    "the maps have our recipe; printed accuracies are of 10 fits of maps; for networks, the paper "
+    "does not say how many",
     "locally_linear_beside_cnn": _SMALL_NETWORK,
     "locally_linear_beside_cnn_digits": "small images that the paper lacks",
 }
