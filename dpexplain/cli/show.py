@@ -81,7 +81,7 @@ def _add_claim(commands: Any) -> None:
         "comparison at which it holds. Spends nothing.",
         examples="dpexplain claim sweep.json --term age\n"
         "dpexplain claim sweep.json --term sex --bin female --against male\n"
-        "dpexplain claim sweep.json --term age --bin 25 35 --against 50 60\n"
+        "dpexplain claim sweep.json --term age --bin 20 30 --against 80 90\n"
         "dpexplain claim sweep.json --term age --extreme highest --bin 40 60\n"
         "dpexplain claim model.json --term age --bin 75 --csv",
     )

@@ -182,8 +182,11 @@ def two_spans(term: ShapeFunction, first: Any, second: Any) -> tuple[int, ...]:
     spans = [range_bins(term, ends_of(each)) for each in (first, second)]
     if overlapping(*spans):
         one, other = (span_label(term, *ends) for ends in spans)
+        firsts, lasts = zip(*spans, strict=True)
+        shared = span_label(term, max(firsts), min(lasts))
         raise ValueError(
-            f"ranges {one!r} and {other!r} have a bin in common; name two that have none."
+            f"ranges {one!r} and {other!r} of this fit share {shared!r}; name two farther apart, "
+            "with no bin in common."
         )
     return (*spans[0], *spans[1])
 
