@@ -34,7 +34,7 @@ class Set(Operation):
     "set age for 'missing' to 0"
     """
 
-    value: float | tuple[float, ...] = dataclasses.field(kw_only=True)
+    value: float | tuple[float, ...]
 
     kind: ClassVar[str] = "set"
     usual_mean: ClassVar[Mean] = "change"
@@ -83,7 +83,7 @@ class Shift(Operation):
     'shift age between 17 and 20 by -0.1'
     """
 
-    by: float = dataclasses.field(kw_only=True)
+    by: float
 
     kind: ClassVar[str] = "shift"
     usual_mean: ClassVar[Mean] = "change"
@@ -123,7 +123,7 @@ class Scale(Operation):
     'scale age between 80 and 90 by the factor 0.5'
     """
 
-    factor: float = dataclasses.field(kw_only=True)
+    factor: float
 
     kind: ClassVar[str] = "scale"
 
@@ -208,7 +208,7 @@ class Align(Operation):
     'align age between 30 and 50 to the leftmost bin'
     """
 
-    to: Literal["left", "right", "average"] = dataclasses.field(kw_only=True)
+    to: Literal["left", "right", "average"]
 
     kind: ClassVar[str] = "align"
     curves_only: ClassVar[bool] = True

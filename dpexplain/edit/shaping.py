@@ -346,7 +346,7 @@ class Monotone(Operation):
     'make increasing: age'
     """
 
-    direction: Literal["increasing", "decreasing"] = dataclasses.field(kw_only=True)
+    direction: Literal["increasing", "decreasing"]
     along: str = dataclasses.field(default="", kw_only=True)
 
     kind: ClassVar[str] = "monotone"
@@ -410,7 +410,7 @@ class Convex(Operation):
     'make convex: age'
     """
 
-    bend: Literal["convex", "concave"] = dataclasses.field(kw_only=True)
+    bend: Literal["convex", "concave"]
 
     kind: ClassVar[str] = "convex"
     curves_only: ClassVar[bool] = True

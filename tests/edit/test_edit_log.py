@@ -41,6 +41,13 @@ def heights(explanation):
     return explanation["age"].contribution
 
 
+def test_what_an_edit_needs_may_follow_the_term_without_its_name():
+    assert Shift("age", 1.0) == UP
+    assert Monotone("age", "decreasing") == Monotone("age", direction="decreasing")
+    assert Align("age", "left", within=(30, 50)) == Align("age", to="left", within=(30, 50))
+    assert Set("age", 0.0, names=["missing"]) == Set("age", value=0.0, names=["missing"])
+
+
 def test_undo_and_redo_walk_along_the_edits():
     log = EditLog().edit(UP).edit(DOWN)
 
