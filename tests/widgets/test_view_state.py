@@ -60,6 +60,15 @@ def test_initial_choices_are_taken(payload):
     assert (view.term, view.epsilon, view.bin_index, view.repeat) == ("age", 8.0, 24, 2)
 
 
+def test_an_epsilon_chooses_its_fit_from_the_start(payload):
+    assert Explorer(payload, epsilon=0.5).epsilon_index == view_examples.EPSILONS.index(0.5)
+    assert ShapeView(payload, term="age", epsilon=math.inf).epsilon_index == N_EPSILONS
+    with pytest.raises(traitlets.TraitError, match=r"no fit with epsilon=3; the epsilons are"):
+        Explorer(payload, epsilon=3)
+    with pytest.raises(TypeError, match="pass epsilon= or epsilon_index=, not both"):
+        Explorer(payload, epsilon=0.5, epsilon_index=1)
+
+
 def test_an_unknown_choice_is_answered_with_the_known_ones(payload):
     with pytest.raises(TypeError, match=r"no choice named 'epsilons'; the choices are \['above_no"):
         Explorer(payload, epsilons=(1, 2))

@@ -64,7 +64,8 @@ class View(ViewState, anywidget.AnyWidget):
         Whether `samples` are public, so that anyone may see them. Otherwise, they are treated as
         not private and left out of release-safe files.
     **state
-        Initial choices, keyed by trait name, such as ``term="age"`` or ``epsilon_index=2``.
+        Initial choices, keyed by trait name, such as ``term="age"`` or ``epsilon_index=2``; or
+        ``epsilon=1``, which chooses the fit at that epsilon.
 
     Attributes
     ----------
@@ -84,7 +85,8 @@ class View(ViewState, anywidget.AnyWidget):
     Raises
     ------
     TypeError
-        If `source` cannot be shown, or if a choice does not exist.
+        If `source` cannot be shown, a choice does not exist, or both `epsilon` and
+        `epsilon_index` are given.
     traitlets.TraitError
         If a choice is not available in `source`.
     """
@@ -115,9 +117,12 @@ class View(ViewState, anywidget.AnyWidget):
         leader = source if isinstance(source, View) else None
         payload, arrays = _content(source, samples, samples_public)
         self._check_shows(payload)
-        known = {*STATE_TRAITS, "layout"} - {"payload", "filter_arrays"}
+        known = {*STATE_TRAITS, "layout", "epsilon"} - {"payload", "filter_arrays"}
         if unknown := sorted(set(state) - known):
             raise TypeError(f"no choice named {unknown[0]!r}; the choices are {sorted(known)}.")
+        if {"epsilon", "epsilon_index"} <= set(state):
+            raise TypeError("pass epsilon= or epsilon_index=, not both.")
+        epsilon = state.pop("epsilon", None)
         start = {
             "term": most_important(payload),
             "epsilon_index": first_epsilon_index(payload),
@@ -127,6 +132,8 @@ class View(ViewState, anywidget.AnyWidget):
         super().__init__(payload=payload, filter_arrays=arrays, **{**start, **state})
         given = Origin(source, samples, samples_public) if leader is None else leader.origin
         self._made = (self.payload, given)
+        if epsilon is not None:
+            self.epsilon = epsilon
         if leader is not None:
             self.link(leader)
 
