@@ -356,6 +356,12 @@ def test_bins_that_make_no_claim_are_refused(bins, error, message):
         claim(explanation, "occupation", *bins)
 
 
+def test_a_claim_about_a_comparison_is_refused_with_what_to_pass():
+    comparison = view_examples.comparison(joint=True)
+    with pytest.raises(TypeError, match=r"is about one fit, not a Comparison; .*claim_strip"):
+        claim(comparison, "age", "30", "60")
+
+
 def test_bins_are_found_by_a_value_in_them():
     explanation = view_examples.comparison(joint=True).explanations[8.0][0]
     edges = explanation["age"].bin_edges

@@ -84,6 +84,8 @@ def claim(
 
     Raises
     ------
+    TypeError
+        If `explanation` is not an explanation of an additive model.
     KeyError
         If the term or a bin does not exist.
     ValueError
@@ -105,6 +107,12 @@ def claim(
     >>> print(claim(explanation, "age", ("18", "20"), ("85", "90")))    # two ranges
     At ε = 1, r...
     """
+    if not isinstance(explanation, GlobalExplanation | MulticlassExplanation):
+        raise TypeError(
+            f"a claim is about one fit, not a {type(explanation).__name__}; pass an explanation, "
+            "such as model.explain_global() or comparison.explanations[1][0]. claim_strip takes a "
+            "comparison."
+        )
     if (term is None) == (record is None):
         raise ValueError("a claim is about a term or a record; pass term= or record=, not both.")
     if record is not None:
