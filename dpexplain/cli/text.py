@@ -62,7 +62,7 @@ def table_text(table: pd.DataFrame, rows: int | None = _ROWS) -> str:
     str
         The formatted table. If rows are left out, the last line says how many.
     """
-    shown = table.iloc[:rows].map(_cell)
+    shown = table.iloc[:rows].apply(_without_rounding_errors).map(_cell)
     text: str = shown.to_string()
     more = len(table) - len(shown)
     return f"{text}\n… and {more} more" if more > 0 else text
@@ -81,6 +81,14 @@ def account_line(ledger: PrivacyLedger) -> str:
         f"for {ledger.unit.kind_words}, if the fits were fixed in advance, and "
         f"ε = {upper_number(ledger.adaptive_epsilon)} otherwise{''.join(unbounded)}"
     )
+
+
+def _without_rounding_errors(column: pd.Series) -> pd.Series:
+    """Replace numbers with 0 that arithmetic leaves where the exact result is 0."""
+    if not pd.api.types.is_float_dtype(column):
+        return column
+    sizes = column.abs()
+    return column.mask(sizes < 1e-12 * sizes.max(), 0.0)
 
 
 def _cell(value: Any) -> str:

@@ -73,7 +73,8 @@ def warn_of_persons(schema: Any, max_rows_per_person: int | None) -> None:
     if person is not None and max_rows_per_person is None:
         warnings.warn(
             f"the schema says that the column {person!r} names persons, but this fit protects "
-            "single rows; set max_rows_per_person (1 if everybody has one row).",
+            "single rows; set max_rows_per_person=, or --max-rows-per-person in a shell (1 if "
+            "everybody has one row).",
             PrivacyWarning,
             stacklevel=4,
         )

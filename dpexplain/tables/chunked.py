@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from dpexplain._utils.names import closest_name
 from dpexplain.schema import Schema
 from dpexplain.tables.columns import cells_of, values_of
 
@@ -159,7 +160,9 @@ def check_name(y: Any, names: list[str], schema: Schema | None) -> None:
             "target."
         )
     if names.count(y) != 1:
+        meant = None if y in names else closest_name(y, names)
+        hint = "" if meant is None else f" Did you mean {meant!r}?"
         raise ValueError(
             f"y={y!r} is not the name of one column of the table; it has "
-            f"{', '.join(map(repr, names[:20]))}{' and others' if len(names) > 20 else ''}."
+            f"{', '.join(map(repr, names[:20]))}{' and others' if len(names) > 20 else ''}.{hint}"
         )

@@ -5,11 +5,13 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import dpexplain.io
 import view_examples
 from dpexplain.cli import main
+from dpexplain.cli.text import table_text
 
 pytestmark = pytest.mark.full
 
@@ -59,6 +61,12 @@ def test_a_term_is_printed_with_the_ends_of_its_band(folder, capsys):
     assert "effect_low" in words
     assert "effect_high" in words
     assert "effect_signal estimate it." in words
+
+
+def test_a_number_that_only_arithmetic_keeps_from_0_is_printed_as_0():
+    table = pd.DataFrame({"effect": [0.5, -4.7e-17, np.nan], "delta": [1e-15, 3e-15, 2e-15]})
+    rows = [line.split() for line in table_text(table).splitlines()[1:]]
+    assert rows == [["0", "0.5", "1e-15"], ["1", "0", "3e-15"], ["2", "2e-15"]]
 
 
 def test_estimates_are_in_the_csv(folder, capsys):

@@ -93,7 +93,7 @@ def test_a_sweep_takes_a_named_target_for_records_and_held_out_ones(table):
 @pytest.mark.parametrize(
     ("columns", "y", "error", "message"),
     [
-        (["age", "job", "income"], "incme", ValueError, "is not the name of one column"),
+        (["age", "job", "income"], "incme", ValueError, "of one column.* Did you mean 'income'"),
         (["age", "job", "income", "income"], "income", ValueError, "not the name of one column"),
         (["age", "job", "income"], "age", ValueError, "is a feature of the schema"),
         (None, "income", TypeError, "an array without column names"),

@@ -68,8 +68,8 @@ def no_bound(state: LedgerState, entries: Sequence[LedgerEntry], what: str) -> s
     advice = "open a ledger with unit=RECORD, for which both have a bound"
     if isinstance(unit, Person) and unit.named:
         advice = (
-            f"pass max_rows_per_person= and groups={unit.kind!r}, or (name, array), to the fit; or "
-            f"{advice}"
+            f"pass max_rows_per_person= and groups={unit.kind!r}, or (name, array), to the fit, or "
+            f"--max-rows-per-person and --groups in a shell; or {advice}"
         )
     elif isinstance(unit, Person):
         advice = (
