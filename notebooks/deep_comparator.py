@@ -242,14 +242,19 @@ def clipped_gradient(network: nn.Module, images: Tensor, labels: Tensor, clip: f
         (_patches(layer, fed[layer]), back[:, :, None] if back.ndim == 2 else back.flatten(2))
         for layer, back in zip(layers, backs, strict=True)
     ]
+    single = [torch.bmm(b, i.transpose(1, 2)) if i.shape[2] > 1 else None for i, b in pairs]
     squares = sum(
-        _squares(inputs, back) + back.sum(dim=2).square().sum(dim=1) for inputs, back in pairs
+        _squares(inputs, back, weights) + back.sum(dim=2).square().sum(dim=1)
+        for (inputs, back), weights in zip(pairs, single, strict=True)
     )
     scale = (clip / torch.as_tensor(squares).sqrt()).clamp(max=1.0)
     found = []
-    for inputs, back in pairs:
-        scaled = back * scale[:, None, None]
-        found += [torch.einsum("nol,nil->oi", scaled, inputs).flatten(), scaled.sum(dim=(0, 2))]
+    for (inputs, back), weights in zip(pairs, single, strict=True):
+        if weights is None:
+            found.append(((back[:, :, 0] * scale[:, None]).T @ inputs[:, :, 0]).flatten())
+        else:
+            found.append(scale @ weights.flatten(1))
+        found.append(scale @ back.sum(dim=2))
     return torch.cat(found)
 
 
@@ -264,11 +269,11 @@ def _patches(layer: nn.Conv2d | nn.Linear, inputs: Tensor) -> Tensor:
     return patches.permute(0, 1, 4, 5, 2, 3).flatten(4).flatten(1, 3)
 
 
-def _squares(inputs: Tensor, back: Tensor) -> Tensor:
+def _squares(inputs: Tensor, back: Tensor, weights: Tensor | None) -> Tensor:
     """Squared norm of each image's gradient at the weights of a layer."""
-    if inputs.shape[2] == 1:
+    if weights is None:
         return inputs.square().sum(dim=(1, 2)) * back.square().sum(dim=(1, 2))
-    return torch.bmm(back, inputs.transpose(1, 2)).square().sum(dim=(1, 2))
+    return weights.square().sum(dim=(1, 2))
 
 
 def accuracy(network: Network, images: Floats, labels: NDArray[np.int64]) -> float:
