@@ -313,7 +313,7 @@ def _without_gpu() -> str:
 
     if torch.cuda.is_available():
         return ""
-    return "a GPU (or PAPERS_WITHOUT_GPU=1, and about half a day of CPU time)"
+    return "a GPU (or PAPERS_WITHOUT_GPU=1, and hours of CPU time)"
 
 
 _NEEDS = ("torch", "captum")

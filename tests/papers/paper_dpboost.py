@@ -334,9 +334,8 @@ STUDIES: tuple[Study, ...] = (
         paper=PAPER,
         shows="table 2: training time per tree",
         protocol=_PROTOCOL + "CPU seconds of a fit of 50 trees at epsilon 4, divided by 50; one "
-        "thread of an Intel Xeon that did nothing else; another machine took about half of that. "
-        "The paper has the setting of figure 3 (up to 5,000 trees, epsilon 5 per ensemble) "
-        "and a processor of ten cores.",
+        "thread of an Intel Xeon that did nothing else. The paper has the setting of figure 3 (up "
+        "to 5,000 trees, epsilon 5 per ensemble) and a processor of ten cores.",
         cells=_time_cells,
         measure=_measure_time,
         published=[

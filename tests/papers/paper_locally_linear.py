@@ -141,7 +141,9 @@ _IMAGES_PROTOCOL = f"""All 60,000 training images, accuracy on the 10,000 test i
 10 fits, a run here {N_FITS}, and the column n says how many are in the table; delta 1e-5,
 add/remove, Poisson samples of 500, as the accountant requires; the paper says batches of 500. The
 inverse temperature is 1/30 on MNIST and 1 on Fashion-MNIST, as printed, and 1 on both without
-projection, for which the text prints none. A fast run has digits of 8 x 8.""".replace("\n", " ")
+projection, for which the text prints none. Noise by the moments accountant, as there. We take the
+printed clip of 0.001 to be that of a loss averaged over a batch of 500, which is 0.5 for the loss
+of one image. A fast run has digits of 8 x 8.""".replace("\n", " ")
 
 # The paper prints what two standard deviations of ten fits are: 0.004, once 0.006.
 _PUBLISHED = tuple(

@@ -46,7 +46,8 @@ REDUCED = {
     "ebm_auroc_spread": "telco instead of the hospital records; 100 splits (50 of DP-EBM, 1,000 of "
     "random predictions) instead of 5,000",
     "ebm_teaching": "two of three data sets; the slides name no splits",
-    "ebm_without_privacy": "three of four data sets, no APLR; five splits, the slides name none",
+    "ebm_without_privacy": "three of four data sets, APLR on breast cancer only; five splits, the "
+    "slides name none",
     "slides_new_data": "nothing is known of the slides' splits and settings",
     "dpboost_error": _BOOSTED,
     "dpboost_sizes": _BOOSTED,
@@ -64,7 +65,8 @@ REDUCED = {
     "apart from that of splits, as far as our text of it says",
     "locally_linear_mnist": _FEW_EPOCHS,
     "locally_linear_fashion_mnist": _FEW_EPOCHS,
-    "locally_linear_published": "20 epochs, as in the paper; 10 fits there",
+    "locally_linear_published": "20 epochs, as in the paper; 10 fits there; its clip of 0.001 read "
+    "as 0.5 for the loss of one image",
     "locally_linear_table": f"{_HOSPITAL}; three filters per class instead of two",
     "locally_linear_attributions": _HOSPITAL,
     "locally_linear_maps": _HOSPITAL,

@@ -345,8 +345,8 @@ CLAIMS = (
     untested(
         PAPER,
         "critical analysis",
-        "Noise as a regularizer is not always good; the paper has tables only, and no private "
-        "networks to compare with",
+        "Noise as a regularizer is not always good; the paper has tabular data only, and no "
+        "private networks to compare with",
         "remarks about the paper, without a number; the page of DP-EBM has studies of what noise "
         "does to curves, for section 5.3",
         NOT_TESTABLE,
