@@ -17,7 +17,7 @@ from dpexplain.cli.options import LEDGER_SUFFIX, add_command, check_place, file_
 from dpexplain.cli.text import described, described_parts, table_text
 from dpexplain.exceptions import BudgetError
 from dpexplain.explain._by_class import ByClass
-from dpexplain.explain._text import listing
+from dpexplain.explain._text import listing, shorten
 from dpexplain.explain.additive.global_explanation import GlobalExplanation
 from dpexplain.explain.additive.shape_function import ShapeFunction
 from dpexplain.explain.display import Display
@@ -146,14 +146,19 @@ def run_claim(asked: argparse.Namespace) -> None:
     from dpexplain.explain.claims.claiming import claim
     from dpexplain.explain.claims.fits import private_fits
 
+    if asked.against is not None and asked.extreme is not None:
+        raise CommandError(
+            "--extreme compares --bin with all other bins, and --against with those that it names; "
+            "pass only one of them."
+        )
+    if asked.against is not None and asked.bin is None:
+        raise CommandError("--against is compared with --bin; pass a bin or a range with --bin.")
     shown = of_class(_display(dpexplain.io.load(asked.file), asked.file), asked)
     if isinstance(shown, ByClass):
         classes = listing(shown.classes)
         raise CommandError(f"a claim is about one class; pass --class with {classes}.")
     if asked.epsilon is not None:
         _fit_of(shown, asked.epsilon, asked.file)
-    if asked.against is not None and asked.bin is None:
-        raise CommandError("--against is compared with --bin; pass a bin or a range with --bin.")
     swept = bool(shown.fits_by_epsilon())
     if not swept and not isinstance(shown, GlobalExplanation):
         raise CommandError(
@@ -164,6 +169,12 @@ def run_claim(asked: argparse.Namespace) -> None:
     try:
         _, fit = private_fits(shown, asked.epsilon, 0)
         assert isinstance(fit, GlobalExplanation)
+        is_pair = any(pair.name == asked.term for pair in fit.pairs)
+        if is_pair and (asked.bin is None or asked.extreme is not None):
+            raise CommandError(
+                f"claims about the pair {shorten(asked.term)!r} are about its cells, not about its "
+                "rank or an extreme; pass a cell or two opposite corners of a region with --bin."
+            )
         first = _bins(fit, asked.term, asked.bin, "--bin")
         second = _bins(fit, asked.term, asked.against, "--against")
         if swept:

@@ -100,7 +100,7 @@ def test_claims_of_a_model_that_is_not_private_are_refused(tmp_path, capsys):
         ),
         (
             ("--term", "age", "--bin", "20", "40", "--against", "30", "50"),
-            "'17 – 41' and '30 – 50' have",
+            "'17 – 41' and '30 – 50' of this fit share '30 – 41'",
         ),
         (("--term", "age", "--against", "30"), "pass a bin or a range with --bin"),
         (("--term", "age", "--bin", "20", "--against", "20"), "the same"),
@@ -113,3 +113,26 @@ def test_what_cannot_be_claimed_is_refused_in_words(options, words, file, capsys
     printed = capsys.readouterr()
     assert words in printed.err
     assert printed.out == ""
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--extreme", "highest", "--bin", "40", "60", "--against", "20"), "pass only one of them"),
+        (("--against", "30"), "pass a bin or a range with --bin"),
+    ],
+)
+def test_options_that_exclude_each_other_are_refused_before_the_file_is_read(
+    options, words, tmp_path, capsys
+):
+    assert main(["claim", str(tmp_path / "missing.json"), "--term", "age", *options]) == 2
+    printed = capsys.readouterr().err
+    assert words in printed
+    assert "missing.json" not in printed
+
+
+@pytest.mark.parametrize("options", [(), ("--extreme", "lowest", "--bin", "17 – 31, no")])
+def test_a_pair_has_neither_a_rank_nor_an_extreme(options, tmp_path, capsys):
+    file = dpexplain.io.save(swept(), tmp_path / "pairs.json")
+    assert main(["claim", str(file), "--term", "age & children", *options]) == 2
+    assert "two opposite corners of a region with --bin" in capsys.readouterr().err

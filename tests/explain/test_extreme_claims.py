@@ -12,24 +12,15 @@ import pytest
 from scipy import stats
 
 import view_examples
-from dpexplain.explain import GlobalExplanation, NoiseModel, ShapeFunction, claim, claim_strip
+from dpexplain.explain import NoiseModel, claim, claim_strip
 from dpexplain.explain.claims.extremes import extreme_factor
-from example_explanations import classifier, private_guarantee
+from noisy_curves import explanation_of
 
 
 def some_noise(seed: int, n_bins: int, rank: int, size: float) -> NoiseModel:
     rng = np.random.default_rng(seed)
     factor = size * (rng.normal(size=(n_bins + 1, rank)) + rng.normal(size=rank))
     return NoiseModel((n_bins,), factor, size * rng.uniform(0.2, 1.0, n_bins + 1))
-
-
-def explanation_of(curve, noise: NoiseModel) -> GlobalExplanation:
-    n = len(curve)
-    term = ShapeFunction(
-        "x", "numeric", curve, np.full(n, 100.0), bin_edges=np.arange(n + 1.0),
-        guarantee=private_guarantee(), noise_std=noise.std[:n], simultaneous_factor=3.0,
-    )  # fmt: skip
-    return classifier(terms=(term,), noise=noise)
 
 
 def std_of_difference(noise: NoiseModel, one: int, other: int) -> float:

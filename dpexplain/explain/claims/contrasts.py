@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -176,6 +176,16 @@ def range_levels(noise: NoiseModel, place: int, term: ShapeFunction) -> npt.NDAr
         Level for each pair of blocks, row by row. The first block of a pair contains the first bin
         of a range, and the second block contains its last bin.
     """
+    n = term.n_value_bins
+    firsts, lasts = np.triu_indices(n)
+    levels = np.concatenate(list(_levels_from(range(n), noise, place, term)))
+    return _by_block(levels, firsts, lasts, n, BLOCKS["range"])
+
+
+def _levels_from(
+    firsts: Iterable[int], noise: NoiseModel, place: int, term: ShapeFunction
+) -> Iterator[npt.NDArray[np.int64]]:
+    """Yield the levels of all ranges that start in each of the given bins."""
     n, bins = term.n_value_bins, noise.term(place)
     factor, std, left = noise.factor[bins], noise.std[bins], noise.remainder_std[bins] ** 2
     weights = term.weights[:, None]
@@ -183,16 +193,14 @@ def range_levels(noise: NoiseModel, place: int, term: ShapeFunction) -> npt.NDAr
     rows = np.column_stack([weights * plain[:, :-1], weights**2 * plain[:, -1:], plain])
     before = np.concatenate([np.zeros((1, rows.shape[1])), np.cumsum(rows, axis=0)])
     after = np.concatenate([np.cumsum(rows[::-1], axis=0)[::-1], np.zeros((1, rows.shape[1]))])
-    levels = []
-    for first in range(n):  # all ranges that start there
+    for first in firsts:
         one = _Moments.of(np.cumsum(rows[first:n], axis=0))
         other = _Moments.of(before[first] + after[first + 1 : n + 1])
         variance = ((one.factor - other.factor) ** 2).sum(axis=1) + one.left + other.left
-        levels.append(_levels(variance, one.std + other.std))
-    if n == term.n_bins:
-        levels[0][-1] = LEVELS - 1  # there are no other bins to compare with
-    firsts, lasts = np.triu_indices(n)
-    return _by_block(np.concatenate(levels), firsts, lasts, n, BLOCKS["range"])
+        levels = _levels(variance, one.std + other.std)
+        if first == 0 and n == term.n_bins:
+            levels[-1] = LEVELS - 1  # there are no other bins to compare with
+        yield levels
 
 
 class _Moments(NamedTuple):
@@ -258,12 +266,21 @@ def level_of(
     """
     if noise is None or kind == "sign":
         return 0
-    is_range = kind == "range"
-    n_bins = term.n_value_bins if is_range else term.n_bins
-    levels = range_levels(noise, place, term) if is_range else pair_levels(noise, place)
-    count = min(BLOCKS[kind], n_bins)
-    low, high = (k * count // n_bins for k in (min(bins), max(bins)))
-    return int(levels[low * count - low * (low - 1) // 2 + high - low])
+    low, high = min(bins), max(bins)
+    if kind == "range":
+        return _range_level(noise, place, term, low, high)
+    count = min(BLOCKS["difference"], term.n_bins)
+    low, high = (k * count // term.n_bins for k in (low, high))
+    return int(pair_levels(noise, place)[low * count - low * (low - 1) // 2 + high - low])
+
+
+def _range_level(noise: NoiseModel, place: int, term: ShapeFunction, first: int, last: int) -> int:
+    """Return the level of one range, without computing those of other blocks."""
+    n = term.n_value_bins
+    blocks = np.arange(n) * min(BLOCKS["range"], n) // n
+    firsts, ends = np.flatnonzero(blocks == blocks[first]), blocks == blocks[last]
+    rows = zip(firsts, _levels_from(firsts, noise, place, term), strict=True)
+    return min(int(levels[ends[start:]].min()) for start, levels in rows)
 
 
 def contrast_std(
