@@ -5,7 +5,7 @@ import { download } from "./download.js";
 import { formatEpsilon, formatNumber, shortName } from "../kit/format.js";
 import { readState } from "../state/state.js";
 import { offerTable, plainTable } from "../kit/table.js";
-import { pictureOf, pngOf, svgText } from "./view_picture.js";
+import { pageText, pictureOf, pngOf, svgText } from "./view_picture.js";
 import { guaranteeDetail } from "../kit/words.js";
 
 /**
@@ -51,7 +51,7 @@ class Figure {
     this.about = html("p", { class: "dpx-note" });
     this.list = html("div", { class: "dpx-figure-list" });
     const head = offerTable(html("header", { class: "dpx-head" }, html("h3", {}, "Figure")), () => this.asTable());
-    const buttons = ["svg", "png"].map((ending) =>
+    const buttons = ["html", "svg", "png"].map((ending) =>
       button(`Save figure as ${ending.toUpperCase()}`, () => this.save(ending)));
     this.element = html("section", { class: "dpx-part dpx-figure", "aria-label": "Figure", hidden: true },
       head, this.about, this.list, html("p", { class: "dpx-note" }, `Strips over ε: ${STRIP_MEANING}.`),
@@ -60,7 +60,7 @@ class Figure {
     trays.set(model, (item) => this.add(item));
   }
 
-  // A chart may have several different claims.
+  // A chart may have several claims about the bins that it marks.
   add({ key, title, elements, claim }) {
     const { payload, fit } = readState(this.model);
     const epsilon = `ε = ${formatEpsilon(fit.epsilon)}`;
@@ -105,7 +105,8 @@ class Figure {
   async save(ending) {
     try {
       const picture = pictureOf(this.element, this.root, this.model);
-      if (ending === "svg") download(svgText(picture), "image/svg+xml", "figure.svg");
+      if (ending === "html") download(pageText(picture), "text/html", "figure.html");
+      else if (ending === "svg") download(svgText(picture), "image/svg+xml", "figure.svg");
       else download(await pngOf(picture), "image/png", "figure.png");
       setText(this.status, `saved as figure.${ending}`);
     } catch (error) {

@@ -117,6 +117,12 @@ export function svgText(picture) {
   return `<?xml version="1.0" encoding="UTF-8"?>\n${new XMLSerializer().serializeToString(picture)}\n`;
 }
 
+/** The text of an HTML file that shows a picture on a page of its own. */
+export function pageText(picture) {
+  const text = new XMLSerializer().serializeToString(picture);
+  return `<!doctype html>\n<html lang="en"><meta charset="utf-8"><title>Figure</title>\n${text}\n`;
+}
+
 /** A PNG file of a picture, with its title and description as texts inside. */
 export async function pngOf(picture) {
   const [width, height] = ["width", "height"].map((name) => Number(picture.getAttribute(name)));

@@ -1,4 +1,4 @@
-// The chart of a term for a figure: only releasable parts, without the highlighted bin.
+// The chart of a term for a figure: only releasable parts, with the bins of its claims marked.
 import { FIGURE_WIDTH, releasableState } from "../../export/figure.js";
 import { mainTerm } from "../../charts/curves.js";
 import { html, uniqueId } from "../../kit/dom.js";
@@ -29,6 +29,9 @@ export function shapeForFigure(shown, { width, font, options }) {
   const drawn = state.term.kind === "numeric" ? drawNumericShape(view) : drawCategoricalShape(view);
   const legend = html("ul", { class: "dpx-legend" });
   drawLegend(legend, state, termFit, { cut: drawn.cut, hatchId: ids.hatch });
-  const key = [state.term.name, state.payload.name, state.stop, state.repeat, state.pinnedStop, state.shownCurve];
+  const marked = [view.bin, view.range, view.second];
+  const key = [
+    state.term.name, state.payload.name, state.stop, state.repeat, state.pinnedStop, state.shownCurve, ...marked,
+  ];
   return { key: JSON.stringify(key), title: shortName(state.term.name, 120), elements: [legend, drawn.element] };
 }
