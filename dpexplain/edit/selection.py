@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from dpexplain._utils.names import closest_name
-from dpexplain.edit.kernels import IndexArray
+from dpexplain.edit.kernels import FloatArray, IndexArray
 from dpexplain.explain import PairAxis, PairCurve, ShapeFunction
 from dpexplain.explain._text import listing, short_number, shorten
 
@@ -142,6 +142,16 @@ def _ends(within: tuple[float, float]) -> tuple[float, float]:
     return float(ends[0]), float(ends[1])
 
 
+def _nearest_bins(edges: FloatArray, low: float, high: float) -> str:
+    """End the message about a range that contains no whole bin of this fit."""
+    shared = np.flatnonzero((edges[:-1] < high) & (edges[1:] > low))
+    first, last = (0, len(edges) - 1) if shared.size == 0 else (shared[0], shared[-1] + 1)
+    ends = [short_number(float(edges[place]), 10) for place in (first, last)]
+    if shared.size == 0:
+        return f"; its bins reach from {ends[0]} to {ends[1]}."
+    return f"; the bins of this fit are wider there: name the range from {ends[0]} to {ends[1]}."
+
+
 def _bins_within(term: ShapeFunction | PairAxis, within: tuple[float, float]) -> IndexArray:
     if term.bin_edges is None:
         raise ValueError(
@@ -153,8 +163,7 @@ def _bins_within(term: ShapeFunction | PairAxis, within: tuple[float, float]) ->
     if not inside.any():
         raise ValueError(
             f"no bin of {shorten(term.name)!r} lies between {short_number(low)} and "
-            f"{short_number(high)}; its bins reach from {short_number(float(term.bin_edges[0]))} "
-            f"to {short_number(float(term.bin_edges[-1]))}."
+            f"{short_number(high)}{_nearest_bins(term.bin_edges, low, high)}"
         )
     return np.flatnonzero(inside).astype(np.int64)
 

@@ -339,7 +339,7 @@ def test_operations_on_curves_are_refused_for_a_pair(operation):
         (Set("age & job", value=0.0, where={"age": (18, 19)}), "no bin of 'age' lies between"),
         (Set("age & job", value=(1.0, 2.0)), "2 values for 4 bins"),
         (Set("age", value=0.0, where={"age": (17, 45)}), "where= chooses cells of a pair"),
-        (Remove("age & jobs"), "no term 'age & jobs'.*Did you mean 'age & job'"),
+        (Remove("age & jobs"), "no pair 'age & jobs'.*Did you mean 'age & job'"),
     ],
 )  # fmt: skip
 def test_wrong_edits_of_pairs_say_what_to_do_instead(operation, words):

@@ -45,6 +45,15 @@ def test_a_region_is_the_mean_of_its_cells_by_their_noisy_counts(fit):
     assert "than records with age = 61 – 90 and children = no to yes" in both.words
 
 
+def test_a_pair_that_a_fit_lacks_is_answered_with_those_that_it_has(fit):
+    with pytest.raises(KeyError, match=r"no pair 'age & job'; the pairs are .*'age & children'"):
+        claim(fit, "age & job", 0)
+    with pytest.raises(KeyError, match=r"Did you mean 'age & children'\?"):
+        fit.pair("children & age")
+    with pytest.raises(KeyError, match="no pair 'age & job'; this model has no pairs"):
+        fit.without_pairs()["age & job"]
+
+
 def test_cells_of_other_grids_are_found_by_midpoint_and_label():
     comparison = swept()
     fine, coarse = (comparison.explanations[e][0].pair("age & children") for e in (4.0, 1.0))

@@ -246,6 +246,8 @@ class GlobalExplanation(
                 return term
         if any(pair.name == name for pair in self.pairs):
             raise KeyError(f"{shorten(name)!r} is a pair of features, not a term; see .pair(name).")
+        if " & " in str(name) and not any(" & " in term for term in self):
+            self.pair(name)
         meant = closest_name(str(name), [part.name for part in self.parts])
         hint = "" if meant is None else f" Did you mean {shorten(meant)!r}?"
         raise KeyError(f"no term {shorten(str(name))!r}; the terms are {listing(self)}.{hint}")
@@ -278,10 +280,12 @@ class GlobalExplanation(
         for pair in self.pairs:
             if pair.name == name:
                 return pair
-        there = f"the pairs are {listing(p.name for p in self.pairs)}" if self.pairs else "none"
-        raise KeyError(
-            f"no pair {shorten(str(name))!r}; there {'' if self.pairs else 'is '}{there}."
-        )
+        known = [pair.name for pair in self.pairs]
+        there = f"the pairs are {listing(known)}" if known else "this model has no pairs"
+        turned = " & ".join(reversed(str(name).split(" & ")))
+        meant = turned if turned in known else closest_name(str(name), known)
+        hint = "" if meant is None else f" Did you mean {shorten(meant)!r}?"
+        raise KeyError(f"no pair {shorten(str(name))!r}; {there}.{hint}")
 
     def part(self, name: str) -> ShapeFunction | PairCurve:
         """Return the term or pair with this name.
