@@ -99,6 +99,8 @@ def shape_to_plain(shape: ShapeFunction) -> dict[str, Any]:
         plain["effect"] = shape.effect.tolist()
         plain["effect_std"] = _list_or_none(shape.effect_std)
         plain["effect_factor"] = shape.effect_factor
+    if shape.count_std is not None:
+        plain["count_std"] = shape.count_std.tolist()
     return plain
 
 
@@ -130,6 +132,7 @@ def shape_from_plain(value: Any, path: str = "shape") -> ShapeFunction:
         "effect": fields.maybe("effect", _numbers),
         "effect_std": fields.maybe("effect_std", _numbers),
         "effect_factor": fields.maybe("effect_factor", number),
+        "count_std": fields.maybe("count_std", _numbers),
         "released": fields.take("released", optional(_numbers)),
         "edits": tuple(fields.take("edits", _texts)),
     }

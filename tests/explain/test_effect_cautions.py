@@ -105,7 +105,7 @@ def steps(curve, **changes):
         noise_std=[0.1] * n, effect=curve, effect_std=[0.3] * n, effect_factor=1.0,
     )  # fmt: skip
     fields = {"effect_scatter": NoiseModel((n,), np.full((n + 1, 1), 0.25), [0.15] * (n + 1))}
-    return model((term,), **{**fields, **changes})
+    return model(changes.pop("terms", (term,)), **{**fields, **changes})
 
 
 def test_a_curve_that_may_jump_names_the_bins_between_which_it_does():
@@ -172,3 +172,49 @@ def test_categories_need_no_smoothness():
     )  # fmt: skip
     assert term.effect_caution == ""
     assert "one bin of 'job'" in dataclasses.replace(term, ordered=True).effect_caution
+
+
+def thin_ends(**changes):
+    """Make a curve over ten bins, of which the first and the last may be empty."""
+    n, effect = 10, [0.0, *np.linspace(0.0, 3.5, 8), 3.5]
+    fields = {
+        "contribution": [0.5] * n, "count": [150.0] + [1e4] * (n - 2) + [-80.0],
+        "count_std": [100.0] * n, "bin_edges": 20.0 + 5.0 * np.arange(n + 1.0), "special": (),
+        "noise_std": [0.1] * n, "effect": effect, "effect_std": [0.1] * n, "effect_factor": 1.0,
+    }  # fmt: skip
+    return age(**{**fields, **changes})
+
+
+def test_outer_bins_that_may_be_empty_are_named_if_the_curve_is_steep():
+    steep = thin_ends()
+    words = steep.effect_caution
+    assert "may be in the outer bins of 'age' (20 – 24 and 65 – 70)" in words
+    assert "can leave it" in words
+    assert steps([0.0] * 10, terms=(steep,)).effect_cautions["age"] == words
+    assert from_json(to_json(steep)).effect_caution == words
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"effect": [1.0] * 5 + [1.02] * 5},  # as flat as this, it stays in the band
+        {"effect_std": [2.0] * 10},  # as wide as this, the band contains the curve
+        {
+            "bin_edges": [-500.0, *np.arange(25.0, 66.0, 5.0), 500.0],
+            "effect_std": [3.6] * 10,
+        },  # far,
+        # but the other bins do not differ by more than the band is wide
+        {"count": [1e4] * 10},  # nothing is empty
+        {"count_std": None},  # nothing is known about the counts
+        {"count": [1e4] + [150.0] * 9},  # only one bin is sure to have records
+    ],
+)
+def test_outer_bins_are_not_named_if_the_band_holds_or_nothing_is_known(changes):
+    term = thin_ends(**changes)
+    assert "outer bins" not in term.effect_caution
+
+
+def test_only_the_end_that_may_be_empty_is_named():
+    counts = [1e4] * 8 + [150.0, 200.0]
+    words = thin_ends(count=counts).effect_caution
+    assert "outer bins of 'age' (60 – 70)" in words

@@ -431,7 +431,7 @@ def test_an_estimate_is_kept_in_files_and_older_files_are_read():
     for name in ("effect_scatter", "effect_intercept"):
         del content[name]
     for term in content["terms"]:
-        for name in ("effect", "effect_std", "effect_factor"):
+        for name in ("effect", "effect_std", "effect_factor", "count_std"):
             del term[name]
     older = from_json(json.dumps(document))
     assert older["x"].effect is None

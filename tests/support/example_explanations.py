@@ -188,6 +188,7 @@ def shapes(draw: st.DrawFn) -> ShapeFunction:
         bag_std=draw(st.none() | spread),
         stretch=draw(st.none() | st.floats(0.5, 3.0)),
         recovered=draw(st.none() | column),
+        count_std=draw(st.none() | spread),
         released=draw(st.none() | column),
         edits=draw(st.lists(names, max_size=2)),
         **bins,

@@ -109,6 +109,8 @@ class ShapeFunction(NoisyPart, Binned, ModelDisplay):
     effect_factor : float or None, default=None
         Half-width, in standard deviations, of a band around `effect` that covers all bins
         simultaneously with 95% confidence.
+    count_std : array-like of shape (n_bins,) or None, default=None
+        Standard deviation of the privacy noise in each count; None if unknown.
     released : array-like of shape (n_bins,) or None, default=None
         Contributions as released, if the curve was edited afterward; the standard deviations refer
         to the released curve.
@@ -160,6 +162,7 @@ class ShapeFunction(NoisyPart, Binned, ModelDisplay):
     effect: FloatArray | None = None
     effect_std: FloatArray | None = None
     effect_factor: float | None = None
+    count_std: FloatArray | None = None
     released: FloatArray | None = None
     edits: tuple[str, ...] = ()
 
@@ -188,10 +191,12 @@ class ShapeFunction(NoisyPart, Binned, ModelDisplay):
         n_bins = self.n_bins
         self._set("contribution", read_only("contribution", self.contribution, (n_bins,)))
         self._set("count", read_only("count", self.count, (n_bins,)))
-        if self.bag_std is not None:
-            self._set("bag_std", read_only("bag_std", self.bag_std, (n_bins,)))
-            if (self.bag_std < 0).any():
-                raise ValueError("bag_std must not be negative.")
+        for name in ("bag_std", "count_std"):
+            if getattr(self, name) is not None:
+                std = read_only(name, getattr(self, name), (n_bins,))
+                if (std < 0).any():
+                    raise ValueError(f"{name} must not be negative.")
+                self._set(name, std)
         if self.stretch is not None:
             self._set("stretch", finite("stretch", self.stretch))
             if not self.stretch > 0:

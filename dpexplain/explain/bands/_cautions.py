@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpexplain.explain._record import FloatArray
-from dpexplain.explain._text import shorten
+from dpexplain.explain._text import interval_labels, shorten
 from dpexplain.explain.noise_model import NoiseModel
 
 NOT_ESTIMATED = (
@@ -53,6 +53,12 @@ _ONE_VALUE = (
     "smoothness, so a true curve that changes from value to value can leave it."
 )
 
+_OUTER = (
+    "Hardly any records may be in the outer bins of {} ({}), as noise hides how many: there, the "
+    "effect band rests on an assumed smoothness, so a true curve that is as steep as elsewhere can "
+    "leave it."
+)
+
 _FEW = 500
 """If there are fewer records, in total or in the rarer class, estimates are mostly assumptions."""
 
@@ -75,6 +81,9 @@ smooth curve of many bins they differ less, since most of this uncertainty is ab
 _STEEPER = 4.0
 """A curve may jump only where it is this many times as steep as between most neighboring bins."""
 
+
+_PERHAPS_NONE = 2.5
+"""An outer bin may be empty if its count is less than this many standard deviations of noise."""
 
 _LEAST_FIT = 1e-4
 """Assumptions are doubted if chance alone contradicts them as much with less than this probability.
@@ -102,11 +111,21 @@ class Estimated(Protocol):
     @property
     def weights(self) -> FloatArray: ...
     @property
+    def step(self) -> float | None: ...
+    @property
+    def unit(self) -> str: ...
+    @property
+    def count_std(self) -> FloatArray | None: ...
+    @property
     def noise_std(self) -> FloatArray | None: ...
     @property
     def signal(self) -> npt.NDArray[Any] | None: ...
     @property
     def effect(self) -> FloatArray | None: ...
+    @property
+    def effect_std(self) -> FloatArray | None: ...
+    @property
+    def effect_factor(self) -> float | None: ...
     @property
     def effect_signal(self) -> npt.NDArray[Any] | None: ...
 
@@ -131,7 +150,34 @@ def term_caution(term: Estimated) -> str:
         return _UNCERTAIN
     if term.signal is not None and float(term.weights @ ~term.signal) >= _NEARLY_ALL:
         return _HATCHED
-    return _one_value_words(term)
+    return _one_value_words(term) or _outer_words(term)
+
+
+def _outer_words(term: Estimated) -> str:
+    """Return a warning if a curve can leave its band in outer bins that may be empty.
+
+    The curve is assumed to be as steep there as between the other bins on average, and to change by
+    no more than the other bins differ.
+    """
+    if term.count_std is None or term.bin_edges is None or term.effect is None:
+        return ""
+    n = term.n_value_bins
+    surely = np.flatnonzero(term.count[:n] > _PERHAPS_NONE * term.count_std[:n])
+    if len(surely) < 2 or term.effect_std is None:
+        return ""
+    edges, (first, last) = term.bin_edges, surely[[0, -1]]
+    places = (edges[1:] + edges[:-1]) / 2.0
+    inside = term.effect[surely]
+    steep = np.abs(np.diff(inside)).sum() / (places[last] - places[first])
+    beyond = np.abs(places - np.clip(places, places[first], places[last]))
+    change = np.minimum(steep * beyond, np.ptp(inside))
+    leaves = change > (term.effect_factor or 0.0) * term.effect_std[:n]
+    where = []
+    if leaves[:first].any():
+        where += interval_labels([edges[0], edges[first], edges[-1]], term.step, term.unit)[:1]
+    if leaves[last:].any():
+        where += interval_labels([edges[0], edges[last + 1], edges[-1]], term.step, term.unit)[1:]
+    return _OUTER.format(repr(shorten(term.name)), " and ".join(where)) if where else ""
 
 
 def _one_value_words(term: Estimated) -> str:

@@ -35,6 +35,8 @@ class TermEffect:
         Joint posterior errors of all bins and of the intercept.
     factors : ndarray of shape (n_terms,)
         Half-width of each term's simultaneous band, in standard deviations.
+    count_std : tuple of ndarray of shape (n_bins,), one per term
+        Standard deviation of the noise in the counts.
     fit_of_sums : float or None
         Probability of released sums that fit this badly if all assumptions hold.
     """
@@ -43,6 +45,7 @@ class TermEffect:
     intercept: float
     joint: NoiseModel
     factors: FloatArray
+    count_std: tuple[FloatArray, ...]
     fit_of_sums: float | None
 
     def of_term(self, place: int) -> dict[str, Any]:
@@ -51,6 +54,7 @@ class TermEffect:
             "effect": self.curves[place],
             "effect_std": self.joint.std[self.joint.term(place)],
             "effect_factor": float(self.factors[place]),
+            "count_std": self.count_std[place],
         }
 
 
@@ -69,4 +73,6 @@ def term_effect(draws: EffectDraws, sizes: Sequence[int]) -> TermEffect:
     """
     joint = NoiseModel.from_draws(sizes, [draws.errors])
     factors = _STEPS * joint.simultaneous_factors()
-    return TermEffect(draws.curves, draws.intercept, joint, factors, draws.fit_of_sums)
+    return TermEffect(
+        draws.curves, draws.intercept, joint, factors, draws.count_std, draws.fit_of_sums
+    )

@@ -31,6 +31,7 @@ from dpexplain.models.boosting.uncertainty.effects.estimate import (
     centering_weights,
     error_ratios,
     expected_squares,
+    noise_in_counts,
     pairs_that_matter,
 )
 from dpexplain.models.boosting.uncertainty.effects.pair_correlations import correlations
@@ -71,6 +72,7 @@ class ClassEstimate:
         self._population = Population(order, [b.shares for b in self._bases], effort.n_records)
         self._known = correlations(fit.pairs, counts, fit.binned.n_samples)
         self._error_ratio = error_ratios(counts)
+        self._count_std = noise_in_counts(counts)
 
     def result(self) -> tuple[EffectDraws, ...]:
         """Run the Gauss-Newton steps and return one estimate for each class."""
@@ -207,6 +209,7 @@ class ClassEstimate:
                         + sum(w @ e[:, c] for w, e in zip(weights, curves, strict=True))
                     ),
                     rows * np.sqrt(len(rows)),
+                    self._count_std,
                 )
             )
         return tuple(found)

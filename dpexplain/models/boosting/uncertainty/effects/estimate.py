@@ -110,6 +110,8 @@ class EffectDraws:
     errors : ndarray of shape (n_draws, n_values)
         Errors of the curves and the intercept, with columns in the order of `NoiseModel`. The mean
         outer product of the rows is the posterior covariance.
+    count_std : tuple of ndarray of shape (n_bins,), one per term
+        Standard deviation of the noise in the counts.
     fit_of_sums : float or None, default=None
         Probability of sums that fit this badly if all assumptions hold; None if not tested.
     """
@@ -117,6 +119,7 @@ class EffectDraws:
     curves: tuple[FloatArray, ...]
     intercept: float
     errors: FloatArray
+    count_std: tuple[FloatArray, ...]
     fit_of_sums: float | None = None
 
 
@@ -137,6 +140,7 @@ class Estimate:
             basis_of_term(b, c, len(counts)) for b, c in zip(terms.bins, counts, strict=True)
         ]
         self._sizes = [b.functions.shape[1] for b in self._bases]
+        self._count_std = noise_in_counts(counts)
         self._released = [s / objective.scale for s in terms.scores]
         order = [order_of_bins(c, s) for c, s in zip(counts, terms.scores, strict=True)]
         self._population = Population(order, [b.shares for b in self._bases], effort.n_records)
@@ -308,7 +312,12 @@ class Estimate:
             first, start = first + len(own), start + len(weights)
         rows *= np.sqrt(len(rows))
         intercept = self._objective.offset + scale * at[0]
-        return EffectDraws(tuple(curves), float(intercept), rows)
+        return EffectDraws(tuple(curves), float(intercept), rows, self._count_std)
+
+
+def noise_in_counts(counts: Sequence[BinCounts]) -> tuple[FloatArray, ...]:
+    """Return the standard deviation of the noise in the counts of each feature."""
+    return tuple(np.sqrt(each.variance) for each in counts)
 
 
 def centering_weights(basis: Basis, counts: FloatArray) -> FloatArray:
