@@ -11,10 +11,13 @@ import numpy as np
 import pytest
 import traitlets
 
+from dpexplain import PrivacyLedger
+from dpexplain.compare import FilterComparison
 from dpexplain.explain import FilterNoise, Guarantee, filter_claim_strip
 from dpexplain_widgets import FilterView
 from dpexplain_widgets.payload import filter_payload
 from dpexplain_widgets.payload.filter_payload import filters_payload
+from example_explanations import private_guarantee
 from example_filters import filter_bank, filter_comparison, image_bank
 from node import NODE
 
@@ -85,20 +88,48 @@ def test_regions_have_the_claims_of_python(rows):
     assert {each["claim"]["holds"] for each in said} == {True, False}
 
 
+@pytest.mark.parametrize("rows", [None, (6, 20), (4, 6, 20)])
+@pytest.mark.parametrize("swept", [True, False])
+def test_regions_of_single_filters_have_the_claims_of_python(rows, swept):
+    if swept:
+        comparison = filter_comparison(banks(rows)).matched()
+    else:  # filters of one fit keep their order
+        bank = banks(rows)(private_guarantee(2.0))
+        comparison = FilterComparison((2.0,), {2.0: (bank,)}, ledger=PrivacyLedger("one").summary())
+    source = comparison if swept else bank
+    stop = len(comparison.epsilons) - 1
+    places = {"filter_class": "high", "filter_index": 2, "epsilon_index": stop}
+    cases, wanted = [], []
+    for corners, region in {(0, 19): ((0, 3), (0, 4)), (13, 9): ((1, 2), (3, 4))}.items():
+        for against, minus in ((None, None), ("low", 2), ("high", 3), ("high", 2)):
+            asked = {**places, "input_range": corners, "shown_map": "filter"}
+            cases.append({**asked, "against_class": against or "", "against_filter": minus})
+            about = {"place": 2, "epsilon": comparison.epsilons[stop]}
+            if minus is not None and (against, minus) != ("high", 2):  # not the filter itself
+                about |= {"against": against, "against_place": minus}
+            wanted.append(filter_claim_strip(comparison, "high", region, **about))
+    for found, strip in zip(on_the_page(source, cases), wanted, strict=True):
+        check(found, strip)
+
+
 def test_inputs_of_a_table_have_the_claims_of_python():
     comparison = filter_comparison(filter_bank).matched()
     shared = {"input_index": 2, "filter_class": "middle", "epsilon_index": 1}
-    mean, contrast, single = on_the_page(
+    mean, contrast, single, two = on_the_page(
         comparison,
         [
             {**shared, "shown_map": "mean"},
             {**shared, "shown_map": "contrast", "against_class": "low"},
             {**shared, "shown_map": "filter"},
+            {**shared, "shown_map": "filter", "against_class": "low", "against_filter": 1},
         ],
     )
     check(mean, filter_claim_strip(comparison, "middle", 2, epsilon=2.0))
     check(contrast, filter_claim_strip(comparison, "middle", 2, against="low", epsilon=2.0))
-    assert single is None
+    asked = {"place": 0, "epsilon": 2.0}
+    check(single, filter_claim_strip(comparison, "middle", 2, **asked))
+    asked |= {"against": "low", "against_place": 1}
+    check(two, filter_claim_strip(comparison, "middle", 2, **asked))
 
 
 def test_claims_of_fits_with_seeded_noise_say_that_they_are_not_private():

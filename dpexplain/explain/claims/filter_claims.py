@@ -3,7 +3,8 @@
 The coefficients of filters have independent noise, so the error of the mean weight in a region is
 known exactly, with all correlations between its pixels. Intervals are simultaneous for all
 rectangles of one map. Population effects are not estimated for filters, so claims take only the
-noise in the released weights into account.
+noise in the released weights into account. Numbers are rounded as in dashboards, which therefore
+make the same claims.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ import math
 from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
+from dpexplain._utils.steps import in_steps
 from dpexplain.explain._by_class import class_position
 from dpexplain.explain._record import FloatArray
 from dpexplain.explain._text import shorten, signed_number
@@ -104,7 +107,7 @@ def filter_claim(
         estimate, error = _of_means(bank, loads, own, None if against is None else other)
     else:
         minus = None if against_place is None else (other, against_place)
-        estimate, error = _of_filter(bank, loads, (own, place), minus, shown.weights)
+        estimate, error = _of_filter(bank, loads, (own, place), minus)
     half = half_width(region_count(bank)) * error
     low, high = estimate - half, estimate + half
     unsure = "" if low > 0 or high < 0 else f"; {doubt('noise')}"
@@ -243,25 +246,60 @@ def _of_means(
     return float(estimate), math.sqrt(float(share**2 @ sums))
 
 
+def filter_variance(noise: FilterNoise) -> tuple[FloatArray, npt.NDArray[np.int64]]:
+    """Return the noise in each filter, without coefficients that it does not use.
+
+    Parameters
+    ----------
+    noise : FilterNoise
+
+    Returns
+    -------
+    variance : ndarray of shape (n_classes, n_filters, n_used)
+        Variances of adjacent coefficients; all others of the filter are zero.
+    starts : ndarray of int64, shape (n_classes, n_filters)
+        Row of the matrix that :func:`class_noise` returns, to which the first of them belongs.
+    """
+    n_classes, n_filters, n = noise.variance.shape
+    if noise.basis is not None and noise.basis.ndim == 3:
+        return noise.variance, np.tile(n * np.arange(n_filters), (n_classes, 1))
+    used = noise.variance > 0.0
+    first, last = used.argmax(axis=2), n - used[..., ::-1].argmax(axis=2)
+    width = int(np.where(used.any(axis=2), last - first, 1).max())
+    starts = np.minimum(first, n - width)
+    places = starts[..., None] + np.arange(width)
+    return np.take_along_axis(noise.variance, places, axis=2), starts
+
+
 def _of_filter(
-    bank: FilterBank,
-    loads: FloatArray,
-    one: tuple[int, int],
-    minus: tuple[int, int] | None,
-    weights: FloatArray,
+    bank: FilterBank, loads: FloatArray, one: tuple[int, int], minus: tuple[int, int] | None
 ) -> tuple[float, float]:
-    """Return the mean weight in a region of a filter or difference, and its error."""
+    """Return the mean weight in a region of a filter or difference, and its error.
+
+    Weights on a grid and variances are rounded as in HTML pages. The error allows for rounding.
+    """
     assert bank.noise is not None
-    basis = bank.noise.basis
-    seen = loads if basis is None else basis @ loads  # one row for each filter, or the same for all
-    variances = (bank.noise.variance * seen**2).sum(axis=-1)
-    share = np.zeros(variances.shape)
-    if minus is None:
-        share -= 1.0 / variances.size  # the common mean is removed
+    sums, rows = class_noise(bank.noise)
+    seen = (loads if rows is None else rows @ loads) ** 2
+    variance, starts = filter_variance(bank.noise)
+    variance, _ = in_steps(variance, 65_535, upward=True)
+    if bank.grid_shape is None:
+        weights, step = bank.filters.astype(np.float32).astype(np.float64), 0.0
     else:
-        share[minus] -= 1.0
-    share[one] += 1.0
-    return float(loads @ weights), math.sqrt(float((share**2 * variances).sum()))
+        weights, step = in_steps(bank.filters, 32_767)
+
+    def of(place: tuple[int, int]) -> float:
+        start = starts[place]
+        return float(variance[place] @ seen[start : start + variance.shape[-1]])
+
+    estimate = float(weights[one] @ loads)
+    if minus is not None:
+        difference = estimate - float(weights[minus] @ loads)
+        return difference, math.sqrt(of(one) + of(minus)) + step
+    n = bank.biases.size  # the common mean of all filters is removed
+    return estimate, math.sqrt(of(one) * (1.0 - 2.0 / n) + float((sums @ seen).sum()) / n**2) + (
+        step / 2.0
+    )
 
 
 def _loads(bank: FilterBank, region: Any) -> tuple[FloatArray, str]:

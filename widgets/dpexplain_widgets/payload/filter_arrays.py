@@ -11,15 +11,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dpexplain._utils.steps import whole_steps
+
 FloatArray = npt.NDArray[np.float64]
 
 RATIO_STEP = 1 / 32
 """Rounding step of ratios of weights to noise; it divides the threshold 2, to keep marks exact."""
 
 PRECISION_WORDS = (
-    "Weights of single filters are rounded to 1/127 of the largest weight of their model, of class "
-    "means and samples to 1/32767; marks above the noise are computed before rounding, and marks "
-    "of differences of single filters allow for it."
+    "Weights of single filters and contributions to samples are rounded to 1/32767 of the largest "
+    "of their model, if the inputs form a grid; marks above the noise are computed before "
+    "rounding, and marks of differences and claims allow for it."
 )
 
 _STEPS = {"i1": 127, "i2": 32_767, "u1": 255, "u2": 65_535}
@@ -62,8 +64,7 @@ class ArrayWriter:
         flat = np.asarray(values, dtype=np.float64).ravel()
         if kind == "f4":
             return self._append(flat.astype("<f4"), kind, 1.0)
-        step = float(np.abs(flat).max(initial=0.0)) / _STEPS[kind] or 1.0
-        whole = np.ceil(flat / step * (1 - 1e-12)) if upward else np.rint(flat / step)
+        whole, step = whole_steps(flat, _STEPS[kind], upward=upward)
         return self._append(whole.astype(f"<{kind}"), kind, step)
 
     def add_once(self, values: npt.NDArray[Any], kind: str) -> dict[str, Any]:

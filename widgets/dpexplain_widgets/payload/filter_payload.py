@@ -11,7 +11,7 @@ import pandas as pd
 
 from dpexplain.compare import FilterComparison
 from dpexplain.explain import FilterBank
-from dpexplain.explain.claims.filter_claims import class_noise, region_count
+from dpexplain.explain.claims.filter_claims import class_noise, filter_variance, region_count
 from dpexplain.explain.noise_model import half_width
 from dpexplain.tables.cells import DATE_UNIT
 from dpexplain_widgets.payload.filter_arrays import ArrayWriter
@@ -86,7 +86,8 @@ def build_filters(
 def _check_room(bank: FilterBank, n_fits: int, n_samples: int) -> None:
     """Raise an error if the estimated size of the arrays is too large for a page."""
     per_sample = bank.filters[:, 0].size * 6 + bank.biases.size * 4
-    room = n_fits * (bank.filters.size * 3 + n_samples * per_sample)
+    coefficients = 0 if bank.noise is None else filter_variance(bank.noise)[0].size
+    room = n_fits * (bank.filters.size * 4 + coefficients * 2 + n_samples * per_sample)
     if room > MOST_BYTES:
         raise ValueError(
             f"{n_samples} samples and {n_fits} fits of {bank.filters.size} weights take about "
@@ -176,7 +177,7 @@ def _means(bank: FilterBank, writer: ArrayWriter) -> dict[str, Any]:
 
 
 def _filters(bank: FilterBank, writer: ArrayWriter, on_grid: bool) -> dict[str, Any]:
-    arrays = {"filter": writer.add(bank.filters, "i1" if on_grid else "f4")}
+    arrays = {"filter": writer.add(bank.filters, "i2" if on_grid else "f4")}
     if bank.filter_std is None:
         return arrays
     if on_grid:
@@ -186,14 +187,19 @@ def _filters(bank: FilterBank, writer: ArrayWriter, on_grid: bool) -> dict[str, 
 
 
 def _region_noise(bank: FilterBank, writer: ArrayWriter) -> dict[str, Any]:
-    """Store the joint noise of class means, unless its basis is too large for a page."""
+    """Store the joint noise of filters, unless its basis is too large for a page."""
     if bank.noise is None:
         return {}
     variance, rows = class_noise(bank.noise)
     if rows is not None and rows.size > _MOST_ROWS:
         return {}
     basis = {} if rows is None else {"noise_rows": writer.add_once(rows, "f4")}
-    return {"class_variance": writer.add(variance, "f4"), **basis}
+    own, starts = filter_variance(bank.noise)
+    return {
+        "class_variance": writer.add(variance, "f4"),
+        "filter_variance": {**writer.add(own, "u2", upward=True), "starts": starts.tolist()},
+        **basis,
+    }
 
 
 def _samples(bank: FilterBank, inputs: Any, writer: ArrayWriter) -> dict[str, Any]:

@@ -40,8 +40,8 @@ const SEEDED = "NOT PRIVATE — do not publish";
 
 const CLAIM_START = "Choose an input or a region for a claim about its mean weight.";
 const CLAIM_PRIVATE = "Claims are made from private fits: choose an ε.";
-const CLAIM_OF_MEANS = "The page makes claims about mean filters and contrasts with known noise. In Python, " +
-  "dpexplain.explain.filter_claim() makes claims about any filter.";
+const CLAIM_OF_NONE = "The page makes no claim about this map: its noise is unknown, or too large for a page. " +
+  "In Python, dpexplain.explain.filter_claim() makes claims about the filters of any private model.";
 const CLAIM_BASIS = "It refers to the released weights without their noise. Its interval holds for all regions of " +
   "the map at once, with the joint noise of all inputs; effects in the population are not estimated.";
 
@@ -190,12 +190,11 @@ class FilterPanel {
   }
 
   drawClaim(view) {
-    const { state, region, choice, filters } = view;
+    const { state, region, filters } = view;
     const question = { kind: "region" };
     const claim = region === null || state.atReference ? null
       : filterClaim(view, filters, filterRegion(view.outline, region));
-    const unknown = choice.kind === "filter" || (region !== null && !state.atReference) ? CLAIM_OF_MEANS
-      : state.atReference ? CLAIM_PRIVATE : CLAIM_START;
+    const unknown = state.atReference ? CLAIM_PRIVATE : region === null ? CLAIM_START : CLAIM_OF_NONE;
     if (claim === null) {
       this.claim.show(state, question, { claim, found: [], texts: [], basis: "", unknown });
       return;

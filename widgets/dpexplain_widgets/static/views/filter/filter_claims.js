@@ -1,4 +1,4 @@
-// Claims about the mean weight of a region of a mean filter or a contrast, with the joint noise of all pixels.
+// Claims about the mean weight of a region of a filter, a mean filter or a difference, with joint noise.
 import { claimOpening } from "../claim/claim_words.js";
 import { claimBetween, dot } from "../claim/contrasts.js";
 import { formatSigned, quotedName } from "../../kit/format.js";
@@ -31,23 +31,33 @@ function regionLoads({ grid_shape: shape, input_names: names }, { rows, columns 
   return loads.map((load) => load / count);
 }
 
+/** The filter that is subtracted from the selected one: [class, index], or null. */
+function subtracted({ against, m, minus }, k) {
+  return minus === null || (against === k && minus === m) ? null : [against, minus];
+}
+
 /**
- * The claim of one fit, or null if its noise is unknown, or a single filter is shown.
+ * The claim of one fit, or null if its noise is unknown.
  * @param {{outline: any, data: any, choice: any, k: number}} view
  * @param {any} fit
  * @param {Region} region
  */
 export function filterClaim({ outline, data, choice, k }, fit, region) {
   const { n_filters: nFilters, classes } = outline;
-  const sums = data.regionVariances(fit, regionLoads(outline, region));
-  if (choice.kind === "filter" || sums === null || fit.claim_factor === null) return null;
-  const isContrast = choice.kind === "contrast";
   const loads = regionLoads(outline, region);
+  const noise = data.regionNoise(fit, loads);
+  if (noise === null || fit.claim_factor === null) return null;
+  if (choice.kind === "filter") {
+    const places = { one: [k, choice.m], other: subtracted(choice, k) };
+    const [estimate, std] = data.regionOfFilter(fit, loads, noise, places);
+    return claimBetween(estimate, std, fit.claim_factor, "noise");
+  }
+  const isContrast = choice.kind === "contrast";
   const meanOf = (place) => dot(loads, data.ofClass(fit, "mean", place));
   const shares = classes.map((_, place) =>
     (place === k ? 1 / nFilters : 0) -
     (isContrast ? (place === choice.against ? 1 / nFilters : 0) : 1 / (classes.length * nFilters)));
-  const std = Math.sqrt(shares.reduce((sum, share, place) => sum + share * share * sums[place], 0));
+  const std = Math.sqrt(shares.reduce((sum, share, place) => sum + share * share * noise.classes[place], 0));
   const estimate = meanOf(k) - (isContrast ? meanOf(choice.against) : 0);
   return claimBetween(estimate, std, fit.claim_factor, "noise");
 }
@@ -68,8 +78,11 @@ export function filterClaimStrip(view, region) {
 
 /** The claim as a sentence. */
 export function filterClaimWords({ outline, choice, k, state }, region, claim) {
-  const [own, other] = [k, choice.against].map((place) => quotedName(outline.classes[place], 80));
-  const title = choice.kind === "contrast" ? `${own} against ${other}` : `mean filter of ${own}`;
+  const nameOf = (place) => quotedName(outline.classes[place], 80);
+  const filterOf = ([place, m]) => `filter ${m} of ${nameOf(place)}`;
+  const title = choice.kind === "contrast" ? `${nameOf(k)} against ${nameOf(choice.against)}`
+    : choice.kind === "mean" ? `mean filter of ${nameOf(k)}`
+      : [[k, choice.m], subtracted(choice, k)].filter(Boolean).map(filterOf).join(" against ");
   const { rows, columns } = region;
   const named = outline.grid_shape === null ? quotedName(outline.input_names[columns[0]], 60)
     : `rows ${rows[0]} to ${rows[1]} and columns ${columns[0]} to ${columns[1]}`;

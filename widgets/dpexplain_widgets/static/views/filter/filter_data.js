@@ -103,14 +103,38 @@ export class FilterData {
     return found;
   }
 
-  /** Variance of the mean of a region for the sum of the filters of each class; null if unknown. */
-  regionVariances(fit, loads) {
+  /**
+   * Noise in the mean of a region: what each coefficient adds to it, and the variance for the sum of the filters of
+   * each class; null if unknown.
+   */
+  regionNoise(fit, loads) {
     const { class_variance: variance, noise_rows: rows } = fit.arrays;
     if (variance === undefined) return null;
     const count = variance.size / this.nClasses;
     const seen = rows === undefined ? loads : this.times(rows, loads, count);
-    return this.outline.classes.map((_, k) =>
+    const classes = this.outline.classes.map((_, k) =>
       this.numbers(variance, k * count, count).reduce((sum, each, c) => sum + each * seen[c] ** 2, 0));
+    return { seen, classes };
+  }
+
+  /** Mean of a region of one filter or, minus another, of two, and its error. */
+  regionOfFilter(fit, loads, { seen, classes }, { one, other }) {
+    const index = fit.arrays.filter_variance;
+    const n = this.nClasses * this.nFilters;
+    const count = index.size / n;
+    const varianceOf = ([k, m]) => {
+      const start = index.starts[k][m];
+      return this.numbers(index, (k * this.nFilters + m) * count, count)
+        .reduce((sum, each, c) => sum + each * seen[start + c] ** 2, 0);
+    };
+    const meanOf = ([k, m]) => this.ofClass(fit, "filter", k * this.nFilters + m)
+      .reduce((sum, each, i) => sum + loads[i] * each, 0);
+    const step = roundingOf(fit);
+    if (other !== null) {
+      return [meanOf(one) - meanOf(other), Math.sqrt(varianceOf(one) + varianceOf(other)) + step];
+    }
+    const all = classes.reduce((sum, each) => sum + each, 0); // of their common mean, which is removed
+    return [meanOf(one), Math.sqrt(varianceOf(one) * (1 - 2 / n) + all / n ** 2) + step / 2];
   }
 
   times(rows, loads, count) {
