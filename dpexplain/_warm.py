@@ -21,7 +21,7 @@ from joblib import Parallel, cpu_count, delayed
 from tqdm.auto import tqdm
 
 import dpexplain.models as models
-from dpexplain._utils.compiling import PROGRESS
+from dpexplain._utils.compiling import PROGRESS, Kernel
 from dpexplain.models.registry import MODELS
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 from dpexplain.tables import read_texts
@@ -107,8 +107,8 @@ def _warm_one(model: Any, X: pd.DataFrame, y: pd.Series) -> None:
 
 
 def _warm_all(names: Collection[str], quick: bool) -> None:
-    """Compile the kernels of several models without a progress bar for each."""
-    PROGRESS.silent = True
+    """Compile all kernels of several models without a progress bar for each."""
+    PROGRESS.silent = Kernel.eager = True
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about small simulated tables
         for name in names:

@@ -547,7 +547,7 @@ def test_the_cold_start_is_measured_step_by_step_beside_its_target(load, capsys)
     printed = capsys.readouterr().out
     imports, rows = tables(printed)
     assert [row[0] for row in imports[1:]] == list(cold_start.IMPORTS)
-    assert float(imports[1][1]) < float(imports[4][1])  # less than the floor of any estimator
+    assert float(imports[1][1]) < float(imports[4][1])  # the interpreter alone is faster
     assert f"target {cold_start.IMPORT_TARGET:g}" in printed
     assert [row[0] for row in rows] == ["kernels", "none on disk", "on disk"]
     assert rows[0][1:] == list(cold_start.STEPS)

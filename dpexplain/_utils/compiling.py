@@ -6,7 +6,8 @@ and the bar is shown no matter which kernel is compiled first.
 A kernel compiles quickly if it loops over scalars, leaves allocation to its caller, and calls few
 functions, because each function is optimized once on its own and again in its caller. Code that few
 fits need is made conditional on an optional argument; if the argument is None, the compiler skips
-that code.
+that code. A kernel that takes long to compile may have a version in numpy, which does the first
+steps of a process if the kernel is not on disk; see `Kernel.pays`.
 """
 
 from __future__ import annotations
@@ -16,14 +17,22 @@ import gc
 import sys
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Final
 
-__all__ = ["SAID", "Kernel", "finish_bar", "njit"]
+__all__ = ["PATIENCE", "SAID", "Kernel", "finish_bar", "njit"]
 
 SAID: Final = "Compiling numeric kernels (once; see `dpexplain warm`)"
 
-USUAL_KERNELS: Final = 6
+USUAL_KERNELS: Final = 5
 """Number of kernels that the default fit and its explanation compile if none is on disk."""
+
+PATIENCE: Final = 1e8
+"""Steps that numpy does in a process before a kernel that is not on disk is compiled for them.
+
+numpy takes about as long for these steps as the compiler for the kernel, so the total is at most
+about twice that of the better choice.
+"""
 
 _LOCK = threading.RLock()
 _waiting: list[Kernel] = []
@@ -53,13 +62,19 @@ class Kernel:
     ----------
     dispatcher : numba dispatcher or None
         The compiled function; None before the first call to any kernel.
+    patience : float
+        Steps that `pays` still leaves to numpy.
     """
+
+    eager = False
+    """Whether kernels are compiled even for few steps, as by ``dpexplain warm``."""
 
     def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
         self.__wrapped__ = function
         self.__doc__ = function.__doc__
         self._options = options
         self.dispatcher: Any = None
+        self.patience = PATIENCE
         with _LOCK:
             _waiting.append(self)
 
@@ -68,6 +83,34 @@ class Kernel:
         if _waiting:
             _make_all()
         return self.dispatcher(*args, **kwargs)
+
+    def pays(self, n_steps: float) -> bool:
+        """Return whether to call this kernel for some steps instead of a version in numpy.
+
+        The kernel is called if it is on disk or compiled, or if numpy has done enough steps.
+
+        Parameters
+        ----------
+        n_steps : float
+            Number of steps. It must not depend on records other than through releases, because a
+            progress bar shows that a kernel is compiled.
+        """
+        if self.eager or self.patience <= n_steps or self._is_at_hand():
+            self.patience = 0.0
+            return True
+        self.patience -= n_steps
+        return False
+
+    def _is_at_hand(self) -> bool:
+        """Return whether the kernel is compiled, in this process or on disk."""
+        if _waiting:
+            _make_all()
+        if self.dispatcher.signatures:
+            return True
+        folder, code = self.dispatcher.stats.cache_path, self.__wrapped__.__code__
+        return folder is not None and any(
+            Path(folder).glob(f"*.{code.co_name}-{code.co_firstlineno}.*.nbi")
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle by name, so that each worker compiles its own kernel."""

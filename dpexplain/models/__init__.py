@@ -9,6 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
+from dpexplain._utils.sklearn_import import import_sklearn_base
 from dpexplain.models.registry import MODELS, Listed
 
 if TYPE_CHECKING:
@@ -77,6 +78,7 @@ def __getattr__(name: str) -> Any:
     """Import a model when it is first used."""
     if name not in MODELS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import_sklearn_base()
     value = globals()[name] = getattr(import_module(MODELS[name].module), name)
     return value
 

@@ -15,7 +15,6 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq, minimize_scalar
 from scipy.special import ndtr, ndtri
 
 from dpexplain.binning import FeatureBins, NoisyCount
@@ -112,6 +111,8 @@ def laplace_tail(excess: float, scales: Iterable[tuple[float, int]]) -> float:
     float
         At most 1.
     """
+    from scipy.optimize import minimize_scalar  # slow to import
+
     known = [(scale, n) for scale, n in scales if scale > 0.0 and n > 0]
     if not excess > 0.0:
         return 1.0
@@ -374,6 +375,8 @@ def alarms_of_counts(
 
 def _critical(count: LaplaceCount, level: float) -> float:
     """Return a number that pure noise exceeds with a probability of at most `level`."""
+    from scipy.optimize import brentq  # slow to import
+
     n_draws = count.n_inside + count.n_outside
     scales = ((count.scale, n_draws),)
     highest = 2.0 * count.scale * (n_draws - math.log(level))

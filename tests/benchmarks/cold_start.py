@@ -2,8 +2,9 @@
 
 A fresh process imports one estimator, fits a simulated table of 10,000 rows, and explains the fit:
 once with no compiled kernel on disk, and again with those that the first process stored.
-CPU seconds of all threads count, which a busy machine hardly changes. The import is shown
-next to that of ``sklearn.base``, which every estimator needs: ours cannot be faster.
+CPU seconds of all threads count. Other programs on the same cores increase them, so the least of
+several fresh processes is shown. The import is shown next to that of ``sklearn.base``, from which
+every estimator inherits; ours leaves out the statistics of SciPy, which are not needed for it.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ IMPORTS = {
     "interpreter alone": "pass",
     "numpy": "import numpy",
     "pandas": "import pandas",
-    "sklearn.base (the floor)": "import sklearn.base",
+    "sklearn.base": "import sklearn.base",
     "DPExplainableBoostingClassifier": "from dpexplain import DPExplainableBoostingClassifier",
     "DPLinearRegression": "from dpexplain import DPLinearRegression",
 }
@@ -61,6 +62,19 @@ def apart(n_rows: int, cache: str) -> dict[str, float]:
     return found
 
 
+def fits(n_rows: int, repeats: int) -> dict[str, dict[str, float]]:
+    """Return the CPU seconds of each step, the fewest of several runs."""
+    runs: dict[str, list[dict[str, float]]] = {"none on disk": [], "on disk": []}
+    for _ in range(repeats):
+        with tempfile.TemporaryDirectory() as cache:
+            for found in runs.values():
+                found.append(apart(n_rows, cache))
+    return {
+        kernels: min(found, key=lambda run: run["fit"] + run["explain_global"])
+        for kernels, found in runs.items()
+    }
+
+
 def import_seconds(program: str, repeats: int) -> float:
     """Return the CPU seconds of a program in a fresh process, the fewest of several runs."""
     found = []
@@ -77,11 +91,8 @@ def print_imports(repeats: int) -> None:
     found = {name: import_seconds(program, repeats) for name, program in IMPORTS.items()}
     for name, seconds in found.items():
         print(f"| {name} | {seconds:.2f} |")
-    floor, ours = (found[name] for name in list(IMPORTS)[3:5])
-    print(
-        f"\nimport of one estimator: {ours:.2f} (target {IMPORT_TARGET:g}), of which "
-        f"{floor:.2f} is sklearn.base alone\n"
-    )
+    ours = found["DPExplainableBoostingClassifier"]
+    print(f"\nimport of one estimator: {ours:.2f} (target {IMPORT_TARGET:g})\n")
 
 
 def table(runs: dict[str, dict[str, float]]) -> str:
@@ -98,17 +109,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Print both runs next to the target."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=10_000)
-    parser.add_argument("--repeats", type=int, default=5, help="processes for each import")
+    parser.add_argument("--repeats", type=int, default=5, help="processes for each figure")
     parser.add_argument("--here", action="store_true", help="take the steps, print JSON")
     asked = parser.parse_args(arguments)
     if asked.here:
         print(json.dumps(measure(asked.rows)))
         return
     print_imports(asked.repeats)
-    with tempfile.TemporaryDirectory() as cache:
-        runs = {kernels: apart(asked.rows, cache) for kernels in ("none on disk", "on disk")}
+    runs = fits(asked.rows, asked.repeats)
     first = runs["none on disk"]
-    print(f"CPU s, {asked.rows:,} rows\n\n{table(runs)}\n")
+    title = f"CPU s, {asked.rows:,} rows, least of {asked.repeats} fresh processes"
+    print(f"{title}\n\n{table(runs)}\n")
     print(
         f"fit and explain_global with no kernel on disk: "
         f"{first['fit'] + first['explain_global']:.1f} (target {TARGET:g})"

@@ -28,6 +28,7 @@ def warmed(monkeypatch):
     monkeypatch.setattr(warming, "warm_model", lambda name, quick: found.append(name))
     monkeypatch.setattr(warming, "warm_imports", lambda: None)
     monkeypatch.setattr(compiling.PROGRESS, "silent", True)
+    monkeypatch.setattr(compiling.Kernel, "eager", True)
     return found
 
 
@@ -149,13 +150,58 @@ def test_numba_is_imported_by_the_first_call_of_a_kernel_and_kernels_may_call_ea
     assert result.stdout.split() == ["False", "12", "6", "True"], result.stderr
 
 
+ONE_KERNEL = """
+from dpexplain._utils import compiling
+
+@compiling.njit(cache=True)
+def twice(x):
+    return 2 * x
+"""
+PAYS = """
+import dpexplain_kernels as k
+from dpexplain._utils.compiling import PATIENCE, Kernel
+print(k.twice.pays(0.6 * PATIENCE), k.twice.pays(0.3 * PATIENCE), k.twice.pays(0.2 * PATIENCE))
+print(k.twice.pays(0))
+k.twice.patience = PATIENCE
+print(k.twice.pays(1))
+k.twice(3)
+print(k.twice.pays(1))
+k.twice.dispatcher = None
+Kernel.eager = True
+k.twice.patience = PATIENCE
+print(k.twice.pays(1))
+"""
+
+
+def test_a_kernel_is_compiled_once_numpy_has_done_enough_steps_or_it_is_on_disk(tmp_path):
+    module = tmp_path / "dpexplain_kernels.py"
+    module.write_text(ONE_KERNEL)
+
+    def paying():
+        result = subprocess.run(
+            [sys.executable, "-c", PAYS], cwd=tmp_path, capture_output=True, text=True,
+            env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}, timeout=300,
+            check=False,
+        )  # fmt: skip
+        return [line.split() for line in result.stdout.splitlines()] or result.stderr
+
+    assert paying() == [["False", "False", "True"], ["True"], ["False"], ["True"], ["True"]]
+    assert paying() == [["True"] * 3, *[["True"]] * 4]
+    module.write_text("\n" + ONE_KERNEL)  # the stored kernel is that of another line
+    assert paying()[0] == ["False", "False", "True"]
+
+
 FIRST_FIT = """
 from dpexplain import Categorical, Classes, DPExplainableBoostingClassifier, Numeric, Schema
-from dpexplain._utils.compiling import PROGRESS
+from dpexplain._utils.compiling import PROGRESS, Kernel
 
 features = {"age": Numeric(0, 9), "job": Categorical(["a"])}
 model = DPExplainableBoostingClassifier(schema=Schema(features, target=Classes([0, 1])))
-model.fit([[k % 9, "a"] for k in range(200)], [k % 2 for k in range(200)]).explain_global()
+rows, classes = [[k % 9, "a"] for k in range(200)], [k % 2 for k in range(200)]
+model.fit(rows, classes).explain_global()
+print(PROGRESS.n_done)
+Kernel.eager = True  # as in `dpexplain warm`
+model.fit(rows, classes)
 print(PROGRESS.n_done)
 """
 
@@ -166,4 +212,5 @@ def test_a_first_fit_and_its_explanation_compile_the_usual_kernels(tmp_path):
         [sys.executable, "-c", FIRST_FIT], env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)},
         capture_output=True, text=True, timeout=600, check=False,
     )  # fmt: skip
-    assert result.stdout.split() == [str(compiling.USUAL_KERNELS)], result.stderr
+    first = compiling.USUAL_KERNELS
+    assert result.stdout.split() == [str(first), str(first + 1)], result.stderr

@@ -68,6 +68,8 @@ FOR_SOME_TABLES = {"dask", "distributed", "duckdb", "polars", "pyarrow.dataset",
 # Loaded when an explanation is asked for, not before.
 FOR_EXPLANATIONS = {"explain.claims", "explain.filters", "explain.additive.from_interpretml"}
 FOR_EXPLANATIONS |= {f"models.boosting.uncertainty.{part}" for part in ("simulate", "effects")}
+# Slow to import, and not needed before a fit.
+SLOW_PARTS = {"scipy.optimize", "scipy.stats"}
 OTHER_LEARNERS = {f"sklearn.{part}" for part in ("ensemble", "linear_model", "metrics", "tree")}
 
 
@@ -83,6 +85,7 @@ def test_importing_one_estimator_loads_that_model_and_no_kernel_table_or_figure(
 
     assert f"dpexplain.models.{FITTED[estimator]}" in loaded
     unwanted = FIGURES | DASHBOARDS | SAMPLERS | DATA | FOR_SOME_TABLES | OTHER_LEARNERS | {"numba"}
+    unwanted |= SLOW_PARTS
     unwanted |= {f"dpexplain.{part}" for part in OTHER_PARTS}
     unwanted |= {
         f"dpexplain.models.{part}"
@@ -92,6 +95,64 @@ def test_importing_one_estimator_loads_that_model_and_no_kernel_table_or_figure(
     if FITTED[estimator] != "locally_linear":  # filters are its parameters
         unwanted |= {f"dpexplain.{part}" for part in FOR_EXPLANATIONS}
     assert not unwanted & loaded
+
+
+WITHOUT_STATISTICS = """
+import sys
+{before}
+from dpexplain import DPLinearRegression
+print("scipy.stats" in sys.modules)
+{after}
+import scipy.stats, sklearn.base
+from scipy.stats import norm
+from sklearn.utils.fixes import _mode
+assert sys.modules["scipy.stats"] is scipy.stats and scipy.stats.__spec__ is not None
+print(norm.cdf(0), _mode([1, 1, 2]).mode.item(), scipy.stats.qmc.__name__)
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "present"),
+    [
+        ("", "", False),
+        ("", "from scipy import stats", False),
+        ("", "import scipy.stats.qmc", False),
+        ("import scipy.stats", "", True),
+        ("import sklearn.base", "", True),
+    ],
+)
+def test_statistics_of_scipy_are_imported_on_first_use(before, after, present):
+    program = WITHOUT_STATISTICS.format(before=before, after=after)
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+
+    assert result.stdout.split() == [str(present), "0.5", "1", "scipy.stats.qmc"], result.stderr
+
+
+IN_THE_MEANTIME = """
+import importlib, sys
+from dpexplain._utils import sklearn_import
+
+def another_thread():
+    import scipy.stats as stats
+    from scipy.stats import norm
+    print(stats.qmc.__name__, norm.cdf(0))
+    importlib.import_module("scipy.stats.qmc")
+
+honest = importlib.import_module
+sklearn_import.import_module = lambda name: (
+    another_thread() if name == "sklearn.base" else honest(name)
+)
+sklearn_import.import_sklearn_base()
+import scipy.stats
+print(sys.modules["scipy.stats"] is scipy.stats, scipy.stats.__spec__ is not None)
+"""
+
+
+def test_another_thread_gets_the_statistics_of_scipy_while_sklearn_is_imported():
+    program = [sys.executable, "-c", IN_THE_MEANTIME]
+    result = subprocess.run(program, capture_output=True, text=True)
+
+    assert result.stdout.split() == ["scipy.stats.qmc", "0.5", "True", "True"], result.stderr
 
 
 def test_a_saved_comparison_is_explored_without_any_code_of_models(tmp_path):

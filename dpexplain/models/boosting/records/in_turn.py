@@ -8,7 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpexplain.models.boosting.records._kernels_sums import LATTICE, _work, visit_in_turn
+from dpexplain.models.boosting.records._kernels_sums import (
+    LATTICE,
+    LEAST_ODDS,
+    MOST_ODDS,
+    _work,
+    odds_factors,
+    visit_in_turn,
+)
 from dpexplain.models.boosting.records.binned import Records
 from dpexplain.models.boosting.structure import Visits
 
@@ -17,7 +24,8 @@ class VisitsInTurn:
     """Visits whose leaf sums a mechanism releases one after another.
 
     The compiled loop does what `PrivateStep` and `boost` do, bit for bit. It saves their overhead
-    per visit, which takes longer than a pass over the records of a small table.
+    per visit, which takes longer than a pass over the records of a small table. So does the same
+    loop in numpy, which makes the first visits of a process if the compiled loop is not on disk.
 
     Parameters
     ----------
@@ -52,6 +60,8 @@ class VisitsInTurn:
         self._limits = float(learning_rate), float(bound)
         self._update = np.empty(curves.shape[1], dtype=np.float32)
         self._work = np.empty(curves.shape[1], dtype=np.float32), *_work()
+        # Weights of leaves are released numbers of records.
+        self._n_released = float(visits.leaf_weight[0, : visits.n_leaves[0]].sum())
 
     def part(self, first: int, last: int, clip: float) -> PartInTurn:
         """Return some of the visits, which share a clip, for `Mechanism.release_in_turn`."""
@@ -65,6 +75,7 @@ class VisitsInTurn:
             start - start[0],
             (*before, *(each[own] for each in self._visits)),
             (*scale, *self._work),
+            self._n_released,
         )
 
 
@@ -78,15 +89,61 @@ class PartInTurn:
         Index of the first leaf sum of each visit, and their number.
     before, after : tuple
         Arguments of `visit_in_turn` before and after the answers.
+    n_released : float
+        Number of records, as far as releases tell.
     """
 
     start: NDArray[np.int64]
     before: tuple[Any, ...]
     after: tuple[Any, ...]
+    n_released: float
 
     def add(self, first: int, last: int, answers: NDArray[np.int64]) -> None:
         """Add the exact sums of some visits to an array with all answers before them."""
-        visit_in_turn(first, last, *self.before, self.start, answers, *self.after)
+        pays = visit_in_turn.pays((last - first) * self.n_released)
+        visit = visit_in_turn if pays else visit_in_numpy
+        visit(first, last, *self.before, self.start, answers, *self.after)
 
     def __repr__(self) -> str:
         return f"<PartInTurn of {len(self.start) - 1} visits>"
+
+
+def visit_in_numpy(  # type: ignore[no-untyped-def]
+    first, last, odds, score, target, bins, pending, last_update, curves, n_bins, feature,
+    leaf_of_bin, leaf_weight, leaf_start, answers, inverse_clip, unit, rate, bound, *_work,
+) -> None:  # fmt: skip
+    """Do what `visit_in_turn` does, to the last bit, but without compiling anything.
+
+    It uses the same element-wise IEEE arithmetic in the same precision, and sums integers, which
+    float64 represents exactly. No warning depends on a record.
+    """
+    one, steps_per_clip = np.float32(1.0), np.float32(LATTICE)
+    with np.errstate(all="ignore"):
+        for v in range(first, last):
+            last_feature = feature[v - 1] if v > 0 else pending
+            if v > 0:
+                own = slice(leaf_start[v - 1], leaf_start[v])
+                noisy = answers[own] * unit
+                update = rate * noisy / leaf_weight[v - 1, : len(noisy)]
+                curve = curves[last_feature, : n_bins[last_feature]]
+                moved = curve + update[leaf_of_bin[v - 1, : len(curve)]]
+                moved = np.minimum(np.maximum(moved, -bound), bound)
+                change = moved - curve
+                last_update = odds_factors(change) if odds else change.astype(np.float32)
+                curve[:] = moved
+            moves = last_update.take(bins[last_feature])
+            if odds:
+                score *= moves
+                np.clip(score, LEAST_ODDS, MOST_ODDS, out=score)
+                residual = target - score / (one + score)
+            else:
+                score += moves
+                residual = target - score
+            residual *= inverse_clip
+            residual[np.isnan(residual)] = 0.0
+            np.clip(residual, -one, one, out=residual)
+            steps = np.rint(residual * steps_per_clip)
+            leaves = leaf_of_bin[v].take(bins[feature[v]])
+            own = slice(leaf_start[v], leaf_start[v + 1])
+            sums = np.bincount(leaves, steps, own.stop - own.start)
+            answers[own] += sums.astype(np.int64)

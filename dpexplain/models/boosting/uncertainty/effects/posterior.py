@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import chi2
+from scipy.special import chdtrc
 
 from dpexplain.models.boosting.uncertainty.normal import mean_and_variances
 
@@ -199,4 +199,4 @@ def fit_of_dependence(known: Information, after: Posterior, turn: FloatArray) ->
         "ij,jk,ik->i", seen, after.covariance, seen
     )
     square = np.divide(score**2, variance, out=np.zeros(n_more), where=variance > 1e-9)
-    return float(min(1.0, n_more * chi2.sf(square.max(), 1)))
+    return float(min(1.0, n_more * chdtrc(1, square.max())))
