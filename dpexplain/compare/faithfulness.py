@@ -226,8 +226,10 @@ def local_sign_agreement(explanation: LocalExplanation, other: LocalExplanation)
     a, b = explanation.contributions, other.contributions
     if explanation.term_names != other.term_names or a.shape != b.shape:
         raise ValueError("both explanations must be of the same samples and terms, in order.")
-    total = float(np.abs(b).sum())
-    return float(np.abs(b)[a * b > 0].sum()) / total if total > 0 else float("nan")
+    sizes = np.abs(b)
+    total = float(sizes.sum())
+    agreeing = np.where(a * b > 0, sizes, 0.0)  # summed in the same order, so never above the total
+    return float(agreeing.sum()) / total if total > 0 else float("nan")
 
 
 def truth_in_bins(

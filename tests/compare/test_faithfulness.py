@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -82,6 +83,10 @@ def test_tau_equals_that_of_scipy_with_ties(n_values):
 def test_signs_of_local_contributions_agree_by_size():
     local = samples()
     assert local_sign_agreement(local, local) == 1.0
+    for _ in range(200):  # to the last bit, whatever the numbers
+        numbers = RNG.standard_normal((12, 5)).T
+        drawn = SimpleNamespace(contributions=numbers, term_names=())
+        assert local_sign_agreement(drawn, drawn) == 1.0
     turned = samples(contributions=-local.contributions)
     assert local_sign_agreement(turned, local) == 0.0
     with pytest.raises(ValueError, match="same samples and terms"):
