@@ -21,10 +21,12 @@ class Set(Operation):
 
     Parameters
     ----------
-    term, bins, within, names, where, mean, of_class : see Operation
-        As in :class:`Operation`; the mean changes by default.
+    term : str
+        Name of the term.
     value : float or sequence of float
         Contribution, in units of the score. A sequence has one value for each chosen bin, in order.
+    bins, within, names, where, mean, of_class : see Operation
+        As in :class:`Operation`; the mean changes by default.
 
     Examples
     --------
@@ -70,10 +72,12 @@ class Shift(Operation):
 
     Parameters
     ----------
-    term, bins, within, names, where, mean, of_class : see Operation
-        As in :class:`Operation`; the mean changes by default.
+    term : str
+        Name of the term.
     by : float
         Constant to add, in units of the score.
+    bins, within, names, where, mean, of_class : see Operation
+        As in :class:`Operation`; the mean changes by default.
 
     Examples
     --------
@@ -108,12 +112,14 @@ class Scale(Operation):
 
     Parameters
     ----------
-    term, bins, within, names, where, mean, of_class : see Operation
-        As in :class:`Operation`; if `mean` is "change" or "intercept", the contributions are scaled
-        around zero instead.
+    term : str
+        Name of the term.
     factor : float
         Factor by which the contributions are multiplied: 0 flattens the curve, and -1 turns it
         upside down.
+    bins, within, names, where, mean, of_class : see Operation
+        As in :class:`Operation`; if `mean` is "change" or "intercept", the contributions are scaled
+        around zero instead.
 
     Examples
     --------
@@ -195,10 +201,12 @@ class Align(Operation):
 
     Parameters
     ----------
-    term, bins, within, names, where, mean, of_class : see Operation
-        As in :class:`Operation`; the mean changes by default, unless `to` is "average".
+    term : str
+        Name of the term.
     to : {"left", "right", "average"}
         Whether to use the value of the leftmost bin, the value of the rightmost bin, or the mean.
+    bins, within, names, where, mean, of_class : see Operation
+        As in :class:`Operation`; the mean changes by default, unless `to` is "average".
 
     Examples
     --------

@@ -329,10 +329,12 @@ class Monotone(Operation):
 
     Parameters
     ----------
-    term, bins, within, names, where, mean, of_class : see Operation
-        As in :class:`Operation`; the mean is kept by default.
+    term : str
+        Name of the term.
     direction : {"increasing", "decreasing"}
         Direction of the new curve.
+    bins, within, names, where, mean, of_class : see Operation
+        As in :class:`Operation`; the mean is kept by default.
     along : str, default=""
         For a pair, the feature whose effect becomes monotone; its bins must be ordered.
 
@@ -395,10 +397,12 @@ class Convex(Operation):
 
     Parameters
     ----------
-    term, bins, within, names, where, mean, of_class : see Operation
-        As in :class:`Operation`; the mean is kept by default.
+    term : str
+        Name of the term.
     bend : {"convex", "concave"}
         Curvature of the new curve.
+    bins, within, names, where, mean, of_class : see Operation
+        As in :class:`Operation`; the mean is kept by default.
 
     Examples
     --------
