@@ -141,9 +141,12 @@ _IMAGES_PROTOCOL = f"""All 60,000 training images, accuracy on the 10,000 test i
 10 fits, a run here {N_FITS}, and the column n says how many are in the table; delta 1e-5,
 add/remove, Poisson samples of 500, as the accountant requires; the paper says batches of 500. The
 inverse temperature is 1/30 on MNIST and 1 on Fashion-MNIST, as printed, and 1 on both without
-projection, for which the text prints none. Noise by the moments accountant, as there. We take the
-printed clip of 0.001 to be that of a loss averaged over a batch of 500, which is 0.5 for the loss
-of one image. A fast run has digits of 8 x 8.""".replace("\n", " ")
+projection, for which the text prints none and the authors' code (frhrdr/dp-llm on GitHub) has 1.
+Noise by the moments accountant, as there. The printed clip of 0.001 is in that code one of a loss
+averaged over a batch of 500, which is 0.5 for the loss of one image. Inputs are centered by the
+constants of MNIST; that code does not center clothing. A fast run has digits of 8 x 8.""".replace(
+    "\n", " "
+)
 
 # The paper prints what two standard deviations of ten fits are: 0.004, once 0.006.
 _PUBLISHED = tuple(
@@ -159,8 +162,8 @@ _PUBLISHED = tuple(
 _CAUSES = (
     {
         "data": "fashion_mnist",
-        "cause": "not settled: inputs are centered by the constants of MNIST, which the paper does "
-        "not say of clothing",
+        "cause": "not settled: inputs are centered by the constants of MNIST, which the authors' "
+        "code does not do to clothing",
     },
 )
 

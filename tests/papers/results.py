@@ -145,7 +145,7 @@ def _in_deviations(table: pd.DataFrame) -> pd.Series:
 
 
 def among(written: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of a written table, with remeasured ones replaced.
+    """Return the rows of a written table, with remeasured ones replaced in their places.
 
     Rows about all domains are proportions of domains: those of new domains are pooled with the
     written ones. If a domain was in the written table already, its part in them is no longer known,
@@ -166,7 +166,9 @@ def among(written: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
             pooled = _pooled(pd.concat([before, pooled], ignore_index=True), setting)
         table = pd.concat([table[table["data"] != ALL], pooled], ignore_index=True)
     both = pd.concat([written, table], ignore_index=True)
-    return both.drop_duplicates(setting, keep="last")
+    place = both.groupby(setting, sort=False, dropna=False).ngroup()
+    last = ~place.duplicated(keep="last")
+    return both[last].loc[place[last].sort_values().index].reset_index(drop=True)
 
 
 def _pooled(shares: pd.DataFrame, setting: list[str]) -> pd.DataFrame:
