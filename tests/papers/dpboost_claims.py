@@ -183,7 +183,8 @@ def _sized(*sizes: int) -> Callable[[Tables], str]:
     def words(tables: Tables) -> str:
         table = tables["dpboost_sizes"]
         data = ", ".join(sorted(table.loc[table["n_trees"].isin(sizes), "data"].unique()))
-        return f"{data}, of the ten data sets; {SLOW}; {folds('dpboost_sizes')(tables)}"
+        small = "simulations of 50,000 rows and 100 features"
+        return f"{data}, of the ten data sets; {small}; {SLOW}; {folds('dpboost_sizes')(tables)}"
 
     return words
 

@@ -143,7 +143,7 @@ def _plain_rows(data: str) -> tuple[Claim, ...]:
 
 _XGB = "histogram gradient boosting instead of XGBoost"
 _SPLITS = "5 splits, the slides name none"
-_APLR = "default settings of the package aplr, but for adult, which takes long"
+_APLR = "default settings of the package aplr"
 
 
 def _as_good(tables: Tables) -> pd.DataFrame:
