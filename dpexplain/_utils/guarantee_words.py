@@ -17,6 +17,7 @@ __all__ = [
     "known_sampler",
     "known_version",
     "opendp_gaussian",
+    "without_rows",
 ]
 
 ALONE = "this fit alone"
@@ -75,3 +76,8 @@ def known_note(text: str) -> bool:
     """Check whether a string is a note that a fit adds to its guarantee."""
     first = _NUMBER.search(text)
     return text in (TREES_NOTE, FILTERS_NOTE, bags_note(first[0] if first else ""))
+
+
+def without_rows(unit: str) -> str:
+    """Return a unit of privacy without the number of rows used per person."""
+    return unit.partition(", of whom at most ")[0]

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from dpexplain._utils.guarantee_words import without_rows
 from dpexplain.accounting import Provenance
 from dpexplain.accounting.summary import counted_entries
 from dpexplain.certificate.odds import chance_words, guesses_of_hundred, odds_words
@@ -243,7 +244,7 @@ def _budget_row(stated: Stated) -> str:
 
 def _one(stated: Stated) -> str:
     """Return the unit without its details, which the "Protected" row gives."""
-    return stated.protects.partition(", of whom ")[0].partition(" (")[0]
+    return without_rows(stated.protects).partition(" (")[0]
 
 
 def _meaning(stated: Stated) -> list[str]:

@@ -131,7 +131,7 @@ def run_explain(asked: argparse.Namespace) -> None:
         return
     table = None if asked.term is None else _term_frame(shown, asked.term, asked.file)
     if asked.csv:
-        table = shown.frame() if table is None else table
+        table = _with_guarantee(shown.frame() if table is None else table, shown)
         table.to_csv(sys.stdout, index=False, lineterminator="\n")
     elif table is not None:
         words = described_parts(shown.term_words(asked.term))
@@ -283,10 +283,20 @@ def _term_frame(shown: Display, term: str, file: Path) -> pd.DataFrame:
     frames = shown.term_frames()
     if term not in frames:
         meant = closest_name(term, tuple(frames))
-        there_are = f"it has {', '.join(frames)}." if frames else "it has none."
+        there_are = f"it has {', '.join(frames)}." if frames else "omit --term: it has filters."
         hint = f"did you mean {meant!r}?" if meant else there_are
         raise CommandError(f"--term {term}: {file} has no such term; {hint}")
     return frames[term]
+
+
+def _with_guarantee(table: pd.DataFrame, shown: Display) -> pd.DataFrame:
+    """Add the columns in which CSV files of the Explorer state the guarantee of a fit."""
+    guarantee = getattr(shown, "guarantee", None)
+    if guarantee is None:  # a comparison: each fit has its own
+        return table
+    numbers = {name: getattr(guarantee, name) for name in ("epsilon", "delta")}
+    words = {"adjacency": guarantee.adjacency, "private": guarantee.private}
+    return table.assign(**numbers, **words, guarantee=guarantee.short)
 
 
 def _draw(shown: Display, term: str | None, path: Path, show: str | None) -> None:

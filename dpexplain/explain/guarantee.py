@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping
 from numbers import Real
 from typing import Any
 
-from dpexplain._utils.guarantee_words import ALONE
+from dpexplain._utils.guarantee_words import ALONE, without_rows
 from dpexplain.explain import _html
 from dpexplain.explain._record import choice, text, texts
-from dpexplain.explain._text import upper_number
+from dpexplain.explain._text import shorten, upper_number
 
 NOT_PRIVATE = "NOT PRIVATE \u2014 do not publish"
 _NOTHING_PROMISED = "No privacy is promised for this object or for anything computed from it"
@@ -193,11 +193,13 @@ class Guarantee:
     def short(self) -> str:
         """The guarantee in one line, or a warning that there is none.
 
-        Epsilon and delta are rounded up.
+        Epsilon and delta are rounded up. A unit other than one record is named.
         """
         if not self.private:
             return NOT_PRIVATE
-        return f"{self._numbers}-DP, {_ADJACENCY_SHORT[self.adjacency]}"
+        unit = without_rows(self.unit)
+        whom = "" if unit == "one record" else f" for {shorten(unit)}"
+        return f"{self._numbers}-DP{whom}, {_ADJACENCY_SHORT[self.adjacency]}"
 
     @property
     def _numbers(self) -> str:

@@ -440,8 +440,8 @@ def note_of_terms(n_above: int, n_terms: int, epsilon: float) -> Finding:
         words = "the term rises above the noise"
     if n_above < n_terms:
         words = (
-            f"epsilon = {epsilon:g} is too small for {n_terms - n_above} of {n_terms} terms: "
-            "they do not rise above the noise, or have no effect"
+            f"the released curves of {n_terms - n_above} of {n_terms} terms do not rise above the "
+            f"noise: epsilon = {epsilon:g} is too small, or they have no effect"
         )
     return Finding("noise", "", words)
 

@@ -65,10 +65,8 @@ def grouping_of(groups: Any, X: Any) -> Grouping:
     """
     if isinstance(groups, str):
         return Grouping(_column(groups, X), groups)
-    named = isinstance(groups, tuple) and len(groups) == 2 and isinstance(groups[0], str)
-    if named and not isinstance(groups[1], str | bytes) and hasattr(groups[1], "__len__"):
-        return Grouping(groups[1], groups[0])
-    return Grouping(groups)
+    name = _name_of(groups)
+    return Grouping(groups) if name is None else Grouping(groups[1], name)
 
 
 def groups_or_declared(groups: Any, max_rows_per_person: int | None, schema: Any) -> Any:
@@ -89,10 +87,22 @@ def groups_or_declared(groups: Any, max_rows_per_person: int | None, schema: Any
     object
         `groups` if it is not None, otherwise the name of the person column of the schema. The
         result is None if no groups are needed, or if the schema has no person column.
+
+    Raises
+    ------
+    ValueError
+        If `groups` has another name than the person column of the schema.
     """
-    if groups is not None or max_rows_per_person is None:
-        return groups
-    return getattr(schema, "person", None)
+    person = getattr(schema, "person", None)
+    if groups is None:
+        return None if max_rows_per_person is None else person
+    name = _name_of(groups)
+    if name is not None and person not in (None, name):
+        raise ValueError(
+            f"groups={name!r}, but the schema names {person!r} as the person column; omit groups=, "
+            "or correct the schema."
+        )
+    return groups
 
 
 def without_groups(X: Any, groups: Any) -> Any:
@@ -117,6 +127,16 @@ def without_groups(X: Any, groups: Any) -> Any:
     if not isinstance(table, pd.DataFrame) or groups not in table.columns:
         return X
     return table.drop(columns=groups)
+
+
+def _name_of(groups: Any) -> str | None:
+    """Return the name in the argument ``groups``, or None if there is none."""
+    if isinstance(groups, str):
+        return groups
+    named = isinstance(groups, tuple) and len(groups) == 2 and isinstance(groups[0], str)
+    if named and not isinstance(groups[1], str | bytes) and hasattr(groups[1], "__len__"):
+        return str(groups[0])
+    return None
 
 
 def _column(name: str, X: Any) -> Any:

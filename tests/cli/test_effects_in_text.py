@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 
 import numpy as np
 import pandas as pd
@@ -39,6 +40,15 @@ def test_a_fit_is_printed_with_its_effects_and_what_each_column_speaks_of(folder
     assert "describe the released curves." in words
     assert "What holds in the population?" in words
     assert "has_effect" in words
+
+
+@pytest.mark.parametrize("term", [[], ["--term", "age"]])
+def test_csv_of_a_fit_states_its_guarantee_in_every_row(folder, capsys, term):
+    assert main(["explain", "model.json", "--csv", *term]) == 0
+    table = pd.read_csv(io.StringIO(capsys.readouterr().out))
+    assert set(table["guarantee"]) == {dpexplain.io.load("model.json").guarantee.short}
+    assert set(table["epsilon"]) == {1.0}
+    assert table["private"].all()
 
 
 def test_a_comparison_is_printed_with_effects_at_every_epsilon(folder, capsys):

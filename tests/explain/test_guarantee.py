@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpexplain.accounting import Person
 from dpexplain.explain import Guarantee
 from dpexplain.explain._text import upper_number
 from example_explanations import guarantees, private_guarantee
@@ -17,6 +18,14 @@ from example_explanations import guarantees, private_guarantee
 def test_short_form_names_numbers_and_adjacency():
     assert private_guarantee().short == "(0.5, 1e-06)-DP, add/remove"
     assert Guarantee(2, 0, "replace", True).short == "2-DP, replace-one"
+
+
+def test_short_form_names_the_persons_that_are_protected():
+    persons = Person("household_id", 4).words
+    assert (
+        Guarantee(1, 1e-6, "add_remove", True, unit=persons).short
+        == "(1, 1e-06)-DP for one person (household_id), add/remove"
+    )
 
 
 def test_short_form_of_a_non_private_object_is_a_warning():

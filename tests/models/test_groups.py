@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -92,6 +94,21 @@ def test_groups_that_cannot_be_read_cost_nothing(groups, words):
     with pytest.raises(ValueError, match=words):
         small(FAST, ledger).fit(X, y, groups=groups)
     assert ledger.entries == ()
+
+
+@pytest.mark.parametrize("groups", ["visit", ("visit", [1, 2])])
+@pytest.mark.parametrize("call", [type(make(FAST)).fit, sweep])
+def test_column_other_than_the_person_column_of_the_schema_is_refused_and_costs_nothing(
+    groups, call
+):
+    X, y, people = visits()
+    ledger = PrivacyLedger("visits")
+    model = small(FAST, ledger)
+    model.set_params(schema=replace(model.schema, person="patient_id"))
+    table = X.assign(patient_id=people, visit=range(len(X)))
+    with pytest.raises(ValueError, match="the schema names 'patient_id' as the person column"):
+        call(model, table, y, groups=groups)
+    assert not ledger.entries
 
 
 def test_array_has_no_column_of_that_name():

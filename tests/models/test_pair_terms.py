@@ -194,7 +194,7 @@ def test_pairs_count_among_the_terms_that_rise_above_the_noise(fitted):
     explanation = model.explain_global()
     above = int(explanation.ranking()["above_noise"].sum()) + len(explanation.pairs_above_noise)
     assert "age & dose" in explanation.pairs_above_noise
-    assert f"is too small for {5 - above} of 5 terms" in str(model.health())
+    assert f"the released curves of {5 - above} of 5 terms do not rise" in str(model.health())
     assert "could be without any" not in explanation.effect_words
 
 

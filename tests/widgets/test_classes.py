@@ -80,6 +80,8 @@ def test_every_export_of_three_classes_follows_the_class(tmp_path):
     table = pd.read_csv(view.export_csv(tmp_path / "home.csv"))
     home = comparison().for_class("home").explanations[1.0][0]["age"]
     np.testing.assert_allclose(table["contribution"], home.contribution)
+    assert table.columns[0] == "class"
+    assert set(table["class"]) == {"home"}
     saved = json.loads(view.export_json(tmp_path / "all.json").read_text())
     assert str(saved).count("'theatre'") > 0
 

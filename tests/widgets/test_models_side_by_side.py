@@ -119,6 +119,33 @@ def test_costs_without_a_gaussian_parameter_are_added_up(models):
     assert "ε = 18.25 (δ = 8e-06)" in together_words(payloads)
 
 
+@pytest.mark.parametrize(
+    "changed",
+    [{"unit": "one person (h), of whom at most 2 rows are used"}, {"adjacency": "replace"}],
+)
+def test_models_that_protect_different_units_or_neighbors_have_no_total(models, changed):
+    payloads = [build_payload(each) for each in models.values()]
+    payloads[1]["fits"][0][0]["guarantee"].update(changed)
+
+    words = together_words(payloads)
+    assert words.endswith(
+        "no total, because not all of them state the same unit of privacy and adjacency"
+    )
+    assert "ε" not in words
+
+
+def test_models_for_one_kind_of_persons_have_a_total_unless_the_kind_has_no_name(models):
+    payloads = [build_payload(each) for each in models.values()]
+    fits = [fit["guarantee"] for each in payloads for row in each["fits"] for fit in row]
+    total = together_words(payloads)
+    for rows, each in enumerate(fits, 1):
+        each["unit"] = f"one person (h), of whom at most {rows} rows are used"
+    assert together_words(payloads) == total
+    for each in fits:
+        each["unit"] = "one person, of whom at most 2 rows are used"
+    assert "no total" in together_words(payloads)
+
+
 def test_one_fit_that_is_not_private_leaves_nothing_to_promise_together(models):
     seeded = view_examples.comparison(private=False)
     payload = build_payload({"a": models["DP-EBM"], "seeded": seeded})

@@ -95,7 +95,8 @@ def table_of(view: ViewState, what: str) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        The numbers, then the columns epsilon, delta, adjacency, private and guarantee. If no fit is
+        The numbers, then the columns epsilon, delta, adjacency, private and guarantee. If the view
+        shows several classes or models, the first column names the selected one. If no fit is
         shown, the table is empty.
 
     Raises
@@ -110,7 +111,11 @@ def table_of(view: ViewState, what: str) -> pd.DataFrame:
             "weights, with the privacy in each row."
         )
     parts = [rows(view, fit) for fit in _fits_on_screen(view)]
-    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+    table = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+    if view.payload["others"]:
+        kind = "class" if view.payload["target"].get("by_class") else "model"
+        table.insert(0, kind, view.shown["name"])
+    return table
 
 
 def csv_text(table: pd.DataFrame) -> str:

@@ -106,9 +106,9 @@ def _payload(source: Any) -> dict[str, Any]:
             "log.apply(explanation) returns an edited explanation."
         )
     raise TypeError(
-        "a view shows a Comparison, a GlobalExplanation or a LedgerSummary, got "
-        f"{type(source).__name__}; sweep(...) returns a Comparison, model.explain_global() an "
-        "explanation and ledger.summary() a summary."
+        "a view shows a Comparison, a GlobalExplanation or a LedgerSummary, or several models by "
+        f"name, {{'DP-EBM': comparison, ...}}, got {type(source).__name__}; sweep(...) returns a "
+        "Comparison, model.explain_global() an explanation and ledger.summary() a summary."
     )
 
 

@@ -404,7 +404,8 @@ class View(ViewState, anywidget.AnyWidget):
         -------
         Path
             The file. Each row contains the guarantee of its fit, in the columns epsilon, delta,
-            adjacency, private and guarantee. Cells that a spreadsheet could interpret as formulas
+            adjacency, private and guarantee; with several classes or models, it also names the
+            selected one. Cells that a spreadsheet could interpret as formulas
             are prefixed with an apostrophe.
         """
         return dpexplain.io.write_file(path, csv_text(table_of(self._leaving(release_safe), what)))
