@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dpexplain._utils.version import __version__
 from dpexplain.cli import certificates, drafts, fits, hosts, predictions, reports, show, warm
 from dpexplain.cli.errors import CommandError
-from dpexplain.cli.options import lists_commands
+from dpexplain.cli.options import Parser, lists_commands
 from dpexplain.exceptions import BudgetError, PrivacyWarning
 
 DONE, FAILED, WRONG, UNPAID, STOPPED = 0, 1, 2, 3, 130
@@ -66,7 +66,7 @@ def parser() -> argparse.ArgumentParser:
         Parser for the command line. The parsed arguments have an attribute ``run``, which is the
         function that runs the selected command with these arguments.
     """
-    top = argparse.ArgumentParser(
+    top = Parser(
         prog="dpexplain",
         description="Interpretable models under differential privacy, with noise bands for their "
         "explanations.",

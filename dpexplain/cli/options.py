@@ -9,12 +9,22 @@ import tempfile
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from dpexplain.cli.errors import CommandError
 from dpexplain.models.registry import commands
 
 LEDGER_SUFFIX = ".ledger.json"
+
+
+class Parser(argparse.ArgumentParser):
+    """Parser that answers a wrong call with the first example of its help."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print what is wrong and what to do next, and exit with status 2."""
+        first = (self.epilog or "").split("examples:\n")[-1].replace("\\\n", " ").split("\n")[0]
+        example = f"for example: {' '.join(first.split())}\n" if first else ""
+        self.exit(2, f"{self.prog}: {message}\n{example}all options: {self.prog} --help\n")
 
 
 def add_command(

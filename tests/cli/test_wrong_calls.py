@@ -1,0 +1,37 @@
+"""What the command answers to a call that it does not understand."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from collections.abc import Iterator
+
+import pytest
+
+from dpexplain.cli.main import parser
+
+
+def _commands(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    """Return the parser of each command, subcommands included."""
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for command in action.choices.values():
+                yield command
+                yield from _commands(command)
+
+
+LEAVES = [command for command in _commands(parser()) if command.epilog]
+
+
+@pytest.mark.parametrize("command", LEAVES, ids=lambda command: command.prog)
+def test_a_wrong_call_is_answered_with_an_example_that_the_command_accepts(command, capsys):
+    words = command.prog.split()[1:]
+    with pytest.raises(SystemExit) as left:
+        parser().parse_args([*words, "--no-such-option"])
+    assert left.value.code == 2
+    said, example, more = capsys.readouterr().err.splitlines()
+    assert said.startswith("dpexplain")
+    assert more.startswith("all options: dpexplain")
+    shown = example.removeprefix("for example: dpexplain ")
+    assert shown != example
+    parser().parse_args(shlex.split(shown))
