@@ -88,6 +88,21 @@ def test_a_draft_fits_the_table_that_it_was_read_from() -> None:
     assert set(report.frame()["problem"]) == {"marked as missing"}
 
 
+def test_categories_that_differ_only_in_case_are_questioned() -> None:
+    sex = ["FmMf"[k % 4] for k in range(N)]
+    found = Schema.draft(pd.DataFrame({"sex": sex}))
+    assert found.decisions == (
+        "'sex': 'f' resembles 'F': the same? Then make it an alias.",
+        "'sex': 'm' resembles 'M': the same? Then make it an alias.",
+    )
+
+
+def test_a_draft_without_questions_announces_none() -> None:
+    found = draft(["height"])
+    assert found.decisions == ()
+    assert found.to_toml().startswith("# DRAFT, read from the data: not private.\n\n")
+
+
 def test_values_of_an_id_are_never_written() -> None:
     found = draft(["note", "height", "record_no"])
     assert "text number" not in found.to_toml()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from datetime import date
 from typing import Any, Final, NamedTuple
 
@@ -175,6 +175,15 @@ def looks_like_codes(counts: Counter[str]) -> bool:
     """Check `repeats`, and that almost all values are codes containing a digit."""
     codes = sum(bool(_CODE.fullmatch(text)) for text in counts)
     return repeats(counts) and codes >= 0.9 * len(counts)
+
+
+def spelled_alike(names: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield each name that repeats an earlier one but for case and spaces, and both."""
+    earlier: dict[str, str] = {}
+    for name in names:
+        like = earlier.setdefault("".join(name.casefold().split()), name)
+        if like != name:
+            yield name, like
 
 
 def looks_missing(text: str) -> bool:

@@ -42,6 +42,7 @@ from dpexplain.schema.guesses import (
     number_form,
     number_markers,
     probable_role,
+    spelled_alike,
 )
 from dpexplain.schema.suspicions import of_totals
 from dpexplain.tables.cells import cell_number, day_text
@@ -91,7 +92,7 @@ class SchemaDraft(Generic[S]):
         -------
         str
         """
-        lines = ["# DRAFT, read from the data: not private. To decide:"]
+        lines = ["# DRAFT, read from the data: not private." + " To decide:" * bool(self.decisions)]
         lines += [f"# - {text}" for text in self.decisions]
         return "\n".join(lines) + "\n\n" + self.schema.to_toml()
 
@@ -323,6 +324,8 @@ def _categories(found: Drafted, name: str, plain: Categorical, counts: Counter[s
     for texts, words in ((markers, _MISSING), (aliases, ("are misspelled?", "is misspelled?"))):
         if texts:
             found.decide(name, f"{_shown(texts)} {words[len(texts) == 1]}")
+    for text, like in spelled_alike(kept):
+        found.decide(name, f"{text!r} resembles {like!r}: the same? Then make it an alias.")
     single = [text for text in kept if counts[text] == 1]
     if len(single) == 1 and len(kept) > 2:
         found.decide(name, f"{single[0]!r} occurs once: a mistake, or a category?")

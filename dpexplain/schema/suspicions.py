@@ -22,6 +22,7 @@ from dpexplain.schema.guesses import (
     looks_missing,
     number_markers,
     probable_role,
+    spelled_alike,
 )
 from dpexplain.tables.cells import cell_number, day_text
 from dpexplain.tables.columns import Column, KnownColumns, values_of
@@ -377,14 +378,12 @@ def _days(column: Column, part: Feature) -> Found:
 
 def _alike(column: Column, feature: Categorical) -> Found:
     """Report categories that differ from an earlier one only in case or spaces."""
-    codes, earlier = encode_categorical(column, feature), dict[str, str]()
-    found = []
-    for code, name in enumerate(feature.categories):
-        like = earlier.setdefault("".join(name.casefold().split()), name)
-        if like != name:
-            problem = f"the category {name!r} resembles {like!r}: the same?"
-            found.append((problem, "two categories", codes == code))
-    return found
+    codes = encode_categorical(column, feature)
+    return [
+        (f"the category {name!r} resembles {like!r}: the same?", "two categories", codes == code)
+        for name, like in spelled_alike(feature.categories)
+        for code in [feature.categories.index(name)]
+    ]
 
 
 def _as_id(feature: Feature | None, counts: Counter[str]) -> Feature:
