@@ -181,10 +181,17 @@ def released_model(path: str | os.PathLike[str]) -> Released:
 
     Raises
     ------
+    TypeError
+        If `path` is an explanation.
     ValueError
         If the file contains another type of object or an object that is not private, or if the
         wording of its guarantee was changed after the fit.
     """
+    if isinstance(path, Released):
+        raise TypeError(
+            f"path is a {type(path).__name__}; a certificate is for a file: save it with "
+            "dpexplain.io.save(explanation, 'model.json'), and pass 'model.json'."
+        )
     shown = dpexplain.io.load(path)
     if not isinstance(shown, Released):
         raise ValueError(

@@ -236,6 +236,12 @@ def test_pure_guarantee_is_certified_with_delta_zero(tmp_path):
     assert "chance that this promise fails" not in certificate.html()
 
 
+def test_explanation_that_is_not_in_a_file_is_answered_with_how_to_save_it(made):
+    shown = dpexplain.io.load(made.release)
+    with pytest.raises(TypeError, match=r"save it with dpexplain\.io\.save\(explanation, 'model"):
+        release(shown, PrivacyLedger("visits"))
+
+
 def test_file_name_decides_the_form(made):
     with pytest.raises(ValueError, match=r"must end in \.html, \.pdf, \.md or \.json"):
         made.certificate.save(made.folder / "certificate.txt")

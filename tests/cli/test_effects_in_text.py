@@ -13,6 +13,7 @@ import dpexplain.io
 import view_examples
 from dpexplain.cli import main
 from dpexplain.cli.text import table_text
+from example_filters import filter_bank
 
 pytestmark = pytest.mark.full
 
@@ -49,6 +50,15 @@ def test_csv_of_a_fit_states_its_guarantee_in_every_row(folder, capsys, term):
     assert set(table["guarantee"]) == {dpexplain.io.load("model.json").guarantee.short}
     assert set(table["epsilon"]) == {1.0}
     assert table["private"].all()
+
+
+def test_a_file_of_filters_is_printed_with_mean_weights_and_has_no_terms(folder, capsys):
+    dpexplain.io.save(filter_bank(), "filters.json")
+    words = said(capsys, "explain", "filters.json")
+    assert "Mean filter of each class, in log-odds per unit of input" in words
+    assert "weight noise_std" in words
+    assert main(["explain", "filters.json", "--term", "age"]) == 2
+    assert "no such term; omit --term: it has filters." in capsys.readouterr().err
 
 
 def test_a_comparison_is_printed_with_effects_at_every_epsilon(folder, capsys):

@@ -52,6 +52,24 @@ def test_one_filter_per_class_is_multinomial_logistic_regression():
     np.testing.assert_allclose(bank.scores(inputs), linear, rtol=1e-12, atol=1e-14)
 
 
+def test_description_of_a_table_lists_mean_weights_and_that_of_an_image_does_not():
+    bank = filter_bank()
+    *_, words, table = bank.describe()
+    assert words.startswith("Mean filter of each class")
+    assert set(table.index) == set(bank.input_names)
+    ratios = []
+    for k, label in enumerate(bank.classes):
+        order = [bank.input_names.index(name) for name in table.index]
+        weights, std = bank.class_means()[k, order], bank.class_mean_std[k, order]
+        np.testing.assert_array_equal(table[label, "weight"], weights)
+        np.testing.assert_array_equal(table[label, "noise_std"], std)
+        ratios.append(np.abs(weights) / std)
+    assert (np.diff(np.max(ratios, axis=0)) <= 0).all()
+    *_, without_noise = reference_bank().describe()
+    assert list(without_noise.columns.levels[1]) == ["weight"]
+    assert all(isinstance(part, str) for part in image_bank().describe())
+
+
 @given(common=arrays(float, 4, elements=st.floats(-10, 10)), shift=st.floats(-10, 10))
 def test_what_all_filters_have_in_common_changes_no_probability(common, shift):
     bank, inputs = filter_bank(), some_inputs()

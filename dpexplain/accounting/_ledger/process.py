@@ -121,8 +121,8 @@ def check_ledger(given: object) -> None:
         return
     if not isinstance(given, str):
         raise TypeError(
-            f"ledger is a {type(given).__name__}; expected a dpexplain.PrivacyLedger, or the name "
-            "of a table."
+            f"ledger is a {type(given).__name__}; expected a dpexplain.PrivacyLedger, such as "
+            "PrivacyLedger.open(path), or the name of a table."
         )
     outer = given != given.strip()  # "survey " would be another ledger than "survey"
     if not given or outer or "/" in given or "\\" in given or given.endswith((".json", ".db")):

@@ -16,6 +16,7 @@ meaningful.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -311,6 +312,29 @@ class FilterBank(NoisyFilters, Record, ModelDisplay):
                 "sign_certainty": (unknown if certainty is None else certainty).ravel(),
             }
         )
+
+    def describe(self) -> Iterator[str | pd.DataFrame]:
+        """Yield guarantee and noise; for a table, also the mean filter of each class.
+
+        Yields
+        ------
+        str or DataFrame
+            The inputs in the table are sorted by the largest ratio of weight to noise.
+        """
+        yield from super().describe()
+        if self.grid_shape is not None:
+            return
+        means = np.asarray(self.class_means())
+        std = self.class_mean_std
+        columns = {}
+        for k, label in enumerate(self.classes):
+            columns[label, "weight"] = means[k]
+            if std is not None:
+                columns[label, "noise_std"] = std[k]
+        clear = np.abs(means) / (1.0 if std is None else np.maximum(std, _SMALLEST))
+        order = np.argsort(-clear.max(axis=0), kind="stable")
+        yield "Mean filter of each class, in log-odds per unit of input as the model reads it:"
+        yield pd.DataFrame(columns, index=list(self.input_names)).iloc[order]
 
     def plot(self, what: str = "class_means", **options: Any) -> npt.NDArray[np.object_]:
         """Draw the filters; see :func:`dpexplain.plotting.plot_filters`.
