@@ -84,6 +84,7 @@ def fit_bag(
 
     # The tree of a visit is grown from the sums, so a visit specifies only its feature.
     turn = [Visit(k, np.zeros(0, np.uint8), np.zeros(0)) for k in range(len(n_bins))]
+    free = project is None or not any(project)
     best: Tables | None = None
     if curves is not None:
         best = [*curves, *(np.zeros(n) for n in n_bins[len(curves) :])]
@@ -97,9 +98,17 @@ def fit_bag(
                 records.apply(k, curve)
         tables, smallest, waited = best, held_out_loss(best), 0
         for n_passes in range(max_rounds):
-            visits = step.visits(n_passes) if isinstance(step, PairStep) else turn
-            tables = boost(
-                records, visits, step, n_bins, bound=objective.bound, start=tables, project=project
+            made = None
+            if free and isinstance(step, CurveStep):
+                made = step.in_turn(records, tables, objective.bound)
+            tables = made or boost(
+                records,
+                step.visits(n_passes) if isinstance(step, PairStep) else turn,
+                step,
+                n_bins,
+                bound=objective.bound,
+                start=tables,
+                project=project,
             )
             found = held_out_loss(tables)
             waited += 1

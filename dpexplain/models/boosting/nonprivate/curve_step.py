@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dpexplain.models.boosting.nonprivate._kernels_turn import visit_features
+from dpexplain.models.boosting.nonprivate.greedy import greedy_values, newton
+from dpexplain.models.boosting.nonprivate.random_trees import random_values
 from dpexplain.models.boosting.records.binned import Records
 from dpexplain.models.boosting.released import Tables
 from dpexplain.models.boosting.structure import Visit
@@ -17,34 +20,37 @@ class CurveStep:
 
     Parameters
     ----------
-    grow : callable
-        Function that grows a tree on ordered bins. Given the sums of residuals and curvatures per
-        bin, it returns the value of each bin's leaf.
     ordered : sequence of bool
         For each feature, whether only neighboring bins may share a leaf. Unordered categories are
         sorted by their Newton value before the tree is grown.
     n_special : sequence of int
         For each feature, the number of bins at the end that form separate leaves.
+    max_leaves : int
+        Maximum number of leaves.
+    min_curvature : float
+        Minimum curvature of a leaf and of a special bin.
     learning_rate : float
         Fraction of the leaf value that is added.
-    min_curvature : float
-        Minimum curvature of a special bin.
+    rng : numpy.random.Generator or None, default=None
+        Generator for random splits; None means greedy splits.
     """
 
     def __init__(
         self,
-        grow: Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]],
         ordered: Sequence[bool],
         n_special: Sequence[int],
         *,
-        learning_rate: float,
+        max_leaves: int,
         min_curvature: float,
+        learning_rate: float,
+        rng: np.random.Generator | None = None,
     ) -> None:
-        self._grow = grow
-        self._ordered = ordered
-        self._n_special = n_special
-        self._learning_rate = learning_rate
-        self._min_curvature = min_curvature
+        self._ordered = np.array(ordered, dtype=np.bool_)
+        self._n_special = np.array(n_special, dtype=np.int64)
+        self._max_leaves = max_leaves
+        self._min_curvature = float(min_curvature)
+        self._learning_rate = float(learning_rate)
+        self._rng = rng
 
     def __call__(self, visit: Visit, records: Records, tables: Tables) -> NDArray[np.float64]:
         """Return Newton values times the learning rate, per bin."""
@@ -55,8 +61,32 @@ class CurveStep:
             order: slice | NDArray[np.intp] = slice(n_values)
             if not self._ordered[visit.feature]:
                 order = _by_value(values[:n_values], curvature[:n_values])
-            values[order] = self._grow(gradient[order], curvature[order])
+            given = gradient[order], curvature[order], self._max_leaves, self._min_curvature
+            values[order] = (
+                greedy_values(*given) if self._rng is None else random_values(*given, self._rng)
+            )
         return self._learning_rate * values
+
+    def in_turn(self, records: Records, tables: Tables, bound: float) -> Tables | None:
+        """Visit every feature once in compiled code, exactly as `boost` does.
+
+        The result is the score per bin of each feature, or None if the records do not allow it.
+        """
+        bins = records.stacked(wide=True)
+        if bins is None:
+            return None
+        start = np.cumsum([0, *map(len, tables)])
+        draws = np.zeros((len(tables), 0 if self._rng is None else self._max_leaves - 1))
+        if self._rng is not None:
+            some = np.diff(start) > self._n_special
+            draws[some] = self._rng.random((np.count_nonzero(some), self._max_leaves - 1))
+        curves = np.concatenate(tables)
+        last = visit_features(
+            *records.in_turn(), curves, start, self._n_special, self._ordered, draws,
+            self._max_leaves, self._min_curvature, self._learning_rate, float(bound),
+        )  # fmt: skip
+        records.apply(len(tables) - 1, last)
+        return np.split(curves, start[1:-1])
 
 
 def _by_value(values: NDArray[np.float64], curvature: NDArray[np.float64]) -> NDArray[np.intp]:
@@ -64,26 +94,3 @@ def _by_value(values: NDArray[np.float64], curvature: NDArray[np.float64]) -> ND
     if values.ndim == 2:
         values = values[:, int((values**2 * curvature).sum(axis=0).argmax())]
     return np.argsort(values, kind="stable")
-
-
-def newton(
-    gradient: NDArray[np.float64], curvature: NDArray[np.float64], min_curvature: float
-) -> NDArray[np.float64]:
-    """Return Newton values; 0 where there is too little curvature.
-
-    Parameters
-    ----------
-    gradient, curvature : ndarray of shape (n,) or (n, n_classes)
-        Sum of the residuals and sum of the curvatures. With several classes, the last axis is the
-        class, and small curvatures are increased, so that no step is too long.
-    min_curvature : float
-        Minimum curvature, summed over classes.
-
-    Returns
-    -------
-    ndarray of the shape of `gradient`
-    """
-    n_classes = gradient.shape[-1] if gradient.ndim == 2 else 1
-    total = curvature.sum(axis=1, keepdims=True) if gradient.ndim == 2 else curvature
-    floored = np.maximum(curvature, max(min_curvature / n_classes, 1e-12))
-    return np.asarray(np.where(total >= min_curvature, gradient / floored, 0.0))

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpexplain._utils.compiling import njit
-from dpexplain.models.boosting.nonprivate.curve_step import newton
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -151,3 +150,26 @@ def greedy_values(
         return greedy_tree_of_classes(gradient, curvature, max_leaves, min_curvature)
     values: NDArray[np.float64] = greedy_tree(gradient, curvature, max_leaves, min_curvature)
     return values
+
+
+def newton(
+    gradient: NDArray[np.float64], curvature: NDArray[np.float64], min_curvature: float
+) -> NDArray[np.float64]:
+    """Return Newton values; 0 where there is too little curvature.
+
+    Parameters
+    ----------
+    gradient, curvature : ndarray of shape (n,) or (n, n_classes)
+        Sum of the residuals and sum of the curvatures. With several classes, the last axis is the
+        class, and small curvatures are increased, so that no step is too long.
+    min_curvature : float
+        Minimum curvature, summed over classes.
+
+    Returns
+    -------
+    ndarray of the shape of `gradient`
+    """
+    n_classes = gradient.shape[-1] if gradient.ndim == 2 else 1
+    total = curvature.sum(axis=1, keepdims=True) if gradient.ndim == 2 else curvature
+    floored = np.maximum(curvature, max(min_curvature / n_classes, 1e-12))
+    return np.asarray(np.where(total >= min_curvature, gradient / floored, 0.0))

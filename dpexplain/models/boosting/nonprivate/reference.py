@@ -19,9 +19,7 @@ from dpexplain.models.additive.terms import AdditiveTerms
 from dpexplain.models.boosting.monotone import Constraints, checked_constraints, projections
 from dpexplain.models.boosting.nonprivate.bagging import fit_bag, held_out_records
 from dpexplain.models.boosting.nonprivate.curve_step import CurveStep
-from dpexplain.models.boosting.nonprivate.greedy import greedy_values
 from dpexplain.models.boosting.nonprivate.pairs import BinnedTable, boosted_pairs
-from dpexplain.models.boosting.nonprivate.random_trees import random_values
 from dpexplain.models.boosting.objectives import Objective, centered_terms
 from dpexplain.models.boosting.pair_terms.plan import (
     PairPlan,
@@ -204,20 +202,16 @@ class _Reference(AdditiveModel):
         self, bins: Sequence[FeatureBins], min_curvature: float, rng: np.random.Generator
     ) -> list[CurveStep]:
         """Return the steps with random splits, and then those with greedy splits."""
-        smaller = _RANDOM_LEAF * min_curvature
-        growers = (
-            (partial(random_values, rng=rng), smaller),
-            (greedy_values, min_curvature),
-        )
         return [
             CurveStep(
-                partial(grow, max_leaves=self.max_leaves, min_curvature=least),
                 [b.ordered for b in bins],
                 [len(b.special) for b in bins],
-                learning_rate=self.learning_rate,
+                max_leaves=self.max_leaves,
                 min_curvature=least,
+                learning_rate=self.learning_rate,
+                rng=splits,
             )
-            for grow, least in growers
+            for splits, least in ((rng, _RANDOM_LEAF * min_curvature), (None, min_curvature))
         ]
 
     def _pair_plan(self, schema: Schema) -> PairPlan | None:

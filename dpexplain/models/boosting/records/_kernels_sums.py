@@ -39,6 +39,10 @@ _STRETCH = 8 * _BLOCK
 """Number of records whose scores are updated at a time, few enough that the scores stay in cache
 until they are used."""
 
+_LANES = 4
+"""Number of sums per bin, to which records are added in turn. If many records in a row are in the
+same bin, an addition does not have to wait for the one before it."""
+
 _EXP_PARTS, _EXP_SQUARES, _EXP_LIMIT = 1024.0, 10, 60.0
 
 
@@ -50,10 +54,10 @@ def odds_factors(update: NDArray[np.float64]) -> NDArray[np.float32]:
     z = np.minimum(np.maximum(update, -_EXP_LIMIT), _EXP_LIMIT) / _EXP_PARTS
     u = z * z
     even, odd = 1680.0 + u * (180.0 + u), z * (840.0 + u * 20.0)
-    e = (even + odd) / (even - odd)
+    e = np.asarray((even + odd) / (even - odd))
     for _ in range(_EXP_SQUARES):
-        e = e * e
-    return np.asarray(e, dtype=np.float32)
+        e *= e
+    return e.astype(np.float32)
 
 
 @njit(inline="always", error_model="numpy")
@@ -450,33 +454,10 @@ def logistic_bin_sums(score, target, last_bins, last_update, bins, n_bins) -> ND
     ndarray of shape (2, n_bins), dtype float64
         Sums of ``y - p`` and of ``p (1 - p)``.
     """
-    found: NDArray[np.float64] = _logistic_bin_sums(
-        score, target, last_bins[None], last_update, bins, n_bins
+    found: NDArray[np.float64] = _bin_sums(
+        True, score, target, last_bins[None], 0, last_update, bins[None], 0, n_bins
     )
     return found
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _logistic_bin_sums(score, target, last_bins, last_update, bins, n_bins):  # type: ignore[no-untyped-def]
-    """Implement `logistic_bin_sums`, with the last bins as the only row of an array."""
-    sums = np.zeros((2, n_bins), np.float64)
-    p = np.empty(_BLOCK, np.float32)
-    marks, values = np.zeros(2 * _MOST_RUNS, np.int64), np.empty(_MOST_RUNS, np.float32)
-    kind = _lookup(last_update, last_update.shape[0], marks, values)
-    for start in range(0, score.shape[0], _BLOCK):
-        if start % _STRETCH == 0:
-            end = np.uint64(min(start + _STRETCH, score.shape[0]))
-            _update_scores(
-                score, last_bins, 0, np.uint64(start), end, last_update, kind, marks, values, True
-            )
-        stop = min(start + _BLOCK, score.shape[0])
-        s, y, now = score[start:stop], target[start:stop], bins[start:stop]
-        for i in range(stop - start):
-            p[i] = s[i] / (_ONE + s[i])
-        for i in range(stop - start):
-            sums[0, now[i]] += y[i] - p[i]
-            sums[1, now[i]] += p[i] * (_ONE - p[i])
-    return sums
 
 
 def squared_bin_sums(score, target, last_bins, last_update, bins, n_bins) -> NDArray[np.float64]:  # type: ignore[no-untyped-def]
@@ -484,27 +465,41 @@ def squared_bin_sums(score, target, last_bins, last_update, bins, n_bins) -> NDA
 
     This works like `logistic_bin_sums`; the curvature of the squared loss is 1 per record.
     """
-    found: NDArray[np.float64] = _squared_bin_sums(
-        score, target, last_bins[None], last_update, bins, n_bins
+    found: NDArray[np.float64] = _bin_sums(
+        False, score, target, last_bins[None], 0, last_update, bins[None], 0, n_bins
     )
     return found
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _squared_bin_sums(score, target, last_bins, last_update, bins, n_bins):  # type: ignore[no-untyped-def]
-    """Implement `squared_bin_sums`, with the last bins as the only row of an array."""
-    sums = np.zeros((2, n_bins), np.float64)
+def _bin_sums(odds, score, target, last_bins, last_row, last_update, bins, row, n_bins):  # type: ignore[no-untyped-def]
+    """Compute the bin sums of either loss, for given rows of arrays of bins."""
+    lanes = np.zeros((_LANES, 2, n_bins), np.float64)
+    residuals, curvatures = np.empty(_BLOCK, np.float64), np.ones(_BLOCK, np.float64)
     marks, values = np.zeros(2 * _MOST_RUNS, np.int64), np.empty(_MOST_RUNS, np.float32)
     kind = _lookup(last_update, last_update.shape[0], marks, values)
-    for start in range(0, score.shape[0], _BLOCK):
-        if start % _STRETCH == 0:
-            end = np.uint64(min(start + _STRETCH, score.shape[0]))
+    n = score.shape[0]
+    for block in range(0, n, _BLOCK):
+        start = np.uint64(block)
+        if block % _STRETCH == 0:
+            end = np.uint64(block + _STRETCH if block + _STRETCH < n else n)
             _update_scores(
-                score, last_bins, 0, np.uint64(start), end, last_update, kind, marks, values, False
+                score, last_bins, last_row, start, end, last_update, kind, marks, values, odds
             )
-        stop = min(start + _BLOCK, score.shape[0])
-        s, y, now = score[start:stop], target[start:stop], bins[start:stop]
-        for i in range(stop - start):
-            sums[0, now[i]] += y[i] - s[i]
-            sums[1, now[i]] += 1.0
-    return sums
+        end = np.uint64(block + _BLOCK if block + _BLOCK < n else n)
+        if odds:
+            for i in range(start, end):
+                p = score[i] / (_ONE + score[i])
+                residuals[i - start], curvatures[i - start] = target[i] - p, p * (_ONE - p)
+        else:
+            for i in range(start, end):
+                residuals[i - start] = target[i] - score[i]
+        for i in range(start, end):
+            turn, b = i % np.uint64(_LANES), bins[row, i]
+            lanes[turn, 0, b] += residuals[i - start]
+            lanes[turn, 1, b] += curvatures[i - start]
+    for lane in range(1, _LANES):
+        for b in range(n_bins):
+            lanes[0, 0, b] += lanes[lane, 0, b]
+            lanes[0, 1, b] += lanes[lane, 1, b]
+    return lanes[0]

@@ -54,7 +54,9 @@ class Loss:
 
 
 def _mean_logistic(score: NDArray[np.float64], target: NDArray[np.float32]) -> float:
-    return float(np.mean(np.logaddexp(0.0, score) - target * score))
+    # As np.logaddexp(0, score), but with functions that process several numbers at a time.
+    above = np.maximum(score, 0.0) + np.log1p(np.exp(-np.abs(score)))
+    return float(np.mean(above - target * score))
 
 
 def _mean_squared(score: NDArray[np.float64], target: NDArray[np.float32]) -> float:
@@ -91,7 +93,7 @@ def softmax_loss(n_classes: int) -> Loss:
 _PAIR_ROWS = 1 << 14
 
 _MOST_STACKED = 1 << 23
-"""Maximum number of bytes of a copy of the bins of all features."""
+"""Maximum number of bins in a copy of the bins of all features."""
 
 LOGISTIC = Loss("LOGISTIC", _kernels.logistic_leaf_sums, _kernels.logistic_bin_sums, _mean_logistic)
 SQUARED = Loss(
@@ -235,7 +237,7 @@ class Records:
         self._last_feature = 0
         self._last_update = self._no_update()
         self._waiting = False
-        self._stack: NDArray[np.uint8] | None = None
+        self._stack: NDArray[Any] | None = None
 
     def __len__(self) -> int:
         return len(self._target)
@@ -277,18 +279,19 @@ class Records:
         )
         return sums
 
-    def stacked(self) -> NDArray[np.uint8] | None:
+    def stacked(self, *, wide: bool = False) -> NDArray[Any] | None:
         """Return the bins of all features in one array, if one call makes many visits.
 
         The array has the shape (n_features, n_samples). The result is None if the loss needs its
         own passes, if a bin takes two bytes, or if the array would be large. In a large table, a
-        pass takes much longer than the steps between passes, so little time would be saved.
+        pass takes much longer than the steps between passes, so little time would be saved. If
+        `wide` is True, all bins take two bytes, so that only one version of a kernel is compiled.
         """
         features = self._bins[: len(self._n_bins)]
         if self._stack is None and self._loss in (LOGISTIC, SQUARED):
             small = sum(len(bins) for bins in features) <= _MOST_STACKED
-            if small and all(bins.dtype == np.uint8 for bins in features):
-                self._stack = np.stack(features)
+            if small and (wide or all(bins.dtype == np.uint8 for bins in features)):
+                self._stack = np.stack(features, dtype=np.uint16 if wide else np.uint8)
                 self._bins[: len(features)] = list(self._stack)
         return self._stack
 
