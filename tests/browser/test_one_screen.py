@@ -150,6 +150,50 @@ def test_reading_bins_and_scrubbing_move_nothing(page):
         assert page.locator(".dpx-sticky").bounding_box() == bar
 
 
+def test_stops_stay_where_they_are_whatever_the_bar_says(page):
+    said = {
+        "ε = 1": "all above noise",
+        "ε = 8": "9 of 14 above noise",
+        "ε = 0.25": "10 of 14 above noise",
+    }
+    write = "(each, words) => { each.textContent = words; }"
+    widths = set()
+    for epsilon, count in said.items():
+        page.locator(".dpx-epsilon").evaluate(write, epsilon)
+        page.locator(".dpx-noise-count").evaluate(write, count)
+        widths.add(page.locator(".dpx-scrubber").bounding_box()["width"])
+    assert len(widths) == 1
+
+
+# The widths of the charts in the first frame after a choice, and those some frames later.
+_FIRST_FRAME = """async (place) => {
+  const frame = () => new Promise((done) => requestAnimationFrame(done));
+  const charts = document.querySelector(".dpx-tab-panel").getElementsByClassName("dpx-svg");
+  const widths = () => Array.from(charts, (each) => each.getBoundingClientRect().width);
+  await frame();
+  document.querySelector(place).click();
+  await frame();
+  const first = widths();
+  for (let k = 0; k < 4; k += 1) await frame();
+  return [first, widths()];
+}"""
+
+
+@pytest.mark.parametrize("tab", ["shape", "terms", "rank", "local"])
+def test_the_first_frame_of_a_tab_shows_its_charts_at_their_width(open_page, tab):
+    view = Explorer(view_examples.comparison(joint=True), term="occupation", tab="disagreement")
+    page = open_page(view, wait="")
+    first, later = page.evaluate(_FIRST_FRAME, f".dpx-tab[id$='-{tab}']")
+    assert first == later
+    assert len(first) > 0
+
+
+def test_a_term_of_another_kind_is_drawn_once(open_page):
+    page = open_page(Explorer(view_examples.comparison(joint=True), term="age"))
+    first, later = page.evaluate(_FIRST_FRAME, ".dpx-term:has([title='occupation'])")
+    assert first == later
+
+
 _ALL_PLACES = """() => Array.from(
   document.querySelectorAll(".dpx-tab-panel > *, .dpx-planner, .dpx-terms, .dpx-ledger"),
   (each) => { const { left, top } = each.getBoundingClientRect(); return [left, top]; },

@@ -11,7 +11,7 @@ import { guaranteeLine, headingOf, pictureOf, pngOf, svgText } from "./view_pict
 /** The views in an element, with their headings. */
 function viewsIn(root) {
   return Array.from(root.querySelectorAll("header.dpx-head"), (head) => head.parentElement)
-    .filter((view) => view.getClientRects().length > 0);
+    .filter((view) => view.checkVisibility()); // asks for no layout
 }
 
 /** A file name made of the letters and digits of a heading. */

@@ -31,18 +31,21 @@ function afterStyleChanges(callback) {
   };
 }
 
-/** Report the width of an element now and whenever it changes. */
+/** Report the width of an element soon, and whenever it changes. */
 export function observeWidth(element, onWidth) {
   let last = -1;
   let frame = 0;
+  const widthNow = () => {
+    const style = getComputedStyle(element);
+    const padding = parseFloat(style.paddingLeft) + parseFloat(style.paddingRight);
+    return Math.floor(element.clientWidth - padding);
+  };
   const measureNextFrame = () => {
     cancelAnimationFrame(frame);
     frame = requestAnimationFrame(measure);
   };
   const measure = () => {
-    const style = getComputedStyle(element);
-    const padding = parseFloat(style.paddingLeft) + parseFloat(style.paddingRight);
-    const width = Math.floor(element.clientWidth - padding);
+    const width = widthNow();
     if (width === last || width <= 0) return;
     last = width;
     onWidth(width);
@@ -50,8 +53,12 @@ export function observeWidth(element, onWidth) {
     // reported.
     measureNextFrame();
   };
-  // Drawing inside the callback would change sizes while they are being observed.
-  const observer = new ResizeObserver(measureNextFrame);
+  queueMicrotask(measure); // when a tab is created, its first frame shows its chart
+  // Drawing inside the callback would change sizes while they are being observed. The height, which changes more
+  // often, needs no frame.
+  const observer = new ResizeObserver(() => {
+    if (widthNow() !== last) measureNextFrame();
+  });
   observer.observe(element);
   const stopStyles = afterStyleChanges(measureNextFrame);
   return () => {

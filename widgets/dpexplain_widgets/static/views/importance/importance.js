@@ -111,8 +111,8 @@ class Importance {
     const later = afterNextFrame(() => this.draw());
     const drawSoon = () => (standalone || document.hidden ? this.draw() : later.ask());
     this.stops = [
-      drawOnChange(model, [...CHOICE_KEYS, ...LIST_KEYS].filter((key) => key !== "epsilon_index"), () => this.draw()),
-      drawOnChange(model, ["epsilon_index"], drawSoon),
+      drawOnChange(model, LIST_KEYS, () => this.draw()),
+      drawOnChange(model, CHOICE_KEYS, drawSoon),
       later.stop,
       observeWidth(this.list, (width) => this.resize(width)),
       listen(this.list, "keydown", (event) => this.handleKey(event)),

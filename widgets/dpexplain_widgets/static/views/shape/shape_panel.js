@@ -50,7 +50,7 @@ class ShapePanel {
     this.title = html("bdi");
     this.about = html("p", { class: "dpx-note" });
     this.legend = html("ul", { class: "dpx-legend" });
-    this.plot = html("div", { class: "dpx-plot", role: "slider", tabindex: "0" });
+    this.plot = html("div", { class: "dpx-plot dpx-shape-plot", role: "slider", tabindex: "0" });
     this.tip = pointerTip(this.plot);
     this.readoutTitle = html("strong", { class: "dpx-readout-title" });
     this.readoutText = html("span");
@@ -126,7 +126,6 @@ class ShapePanel {
     const numeric = state.term.kind === "numeric";
     const before = this.plot.firstElementChild;
     this.drawn = numeric ? drawNumericShape(view) : drawCategoricalShape(view);
-    this.plot.classList.toggle("dpx-plot-rows", !numeric);
     // Redraw at once, so rows stay scrolled; reading the position would force a layout of the page.
     this.plot.replaceChildren(this.drawn.element);
     if (numeric) this.move(state, before, this.drawn.element);
