@@ -18,7 +18,13 @@ function afterStyleChanges(callback) {
     forget();
     timers = SETTLED_AFTER_MS.map((delay) => setTimeout(callback, delay));
   };
-  const observer = new MutationObserver(restart);
+  // JupyterLab replaces its icon in the head whenever a kernel is busy, which changes no style.
+  const isStyle = (node) => node.matches?.("style, link[rel~=stylesheet]");
+  const observer = new MutationObserver((records) => {
+    const changed = ({ type, addedNodes, removedNodes }) =>
+      type === "attributes" || [...addedNodes, ...removedNodes].some(isStyle);
+    if (records.some(changed)) restart();
+  });
   observer.observe(document.head, { childList: true });
   observer.observe(document.body, {
     attributes: true, attributeFilter: ["class", "style", "data-jp-theme-name"],
@@ -46,7 +52,7 @@ export function observeWidth(element, onWidth) {
   };
   const measure = () => {
     const width = widthNow();
-    if (width === last || width <= 0) return;
+    if (width === last || !(width > 0)) return; // not a number before the element is in the page
     last = width;
     onWidth(width);
     // A size may be temporary, and a return to the previously reported size is not
