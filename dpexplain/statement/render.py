@@ -90,11 +90,14 @@ def _title(statement: Stated) -> str:
 
 def _sections(statement: Stated) -> list[Section]:
     adjacency = _ADJACENCY[statement.adjacency].format(unit=statement.unit)
+    everything = _promise(statement.everything, statement.adjacency)
+    if statement.everything == statement.release:
+        everything = ("the same as for the release",)
     sections: list[Section] = [
         ("Unit of privacy", (statement.unit,)),
         ("Adjacency", (adjacency,)),
         ("Promised for the release", _promise(statement.release, statement.adjacency, _NOTHING)),
-        ("Promised for everything fitted", _promise(statement.everything, statement.adjacency)),
+        ("Promised for everything fitted", everything),
         ("Mechanisms", statement.mechanisms or ("none",)),
         ("Noise", (statement.sampler,)),
         ("Accounting method", (statement.accountant,)),

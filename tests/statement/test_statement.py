@@ -70,9 +70,18 @@ def test_published_part_is_told_beside_everything(ledger):
     assert statement.release.epsilon == ledger.entries[0].epsilon(1e-6)
     assert statement.release.epsilon < statement.everything.epsilon
     assert "the published entries: first" in statement.text()
+    assert "the same as for the release" not in statement.text()
     assert statement.mechanisms == ("sums: 3 × Gaussian, noise multiplier 5",)
     with pytest.raises(ValueError, match="entry_indices"):
         ledger.statement([7])
+
+
+def test_a_promise_that_covers_all_fits_is_not_said_twice(ledger):
+    text = ledger.statement().text()
+
+    _, everything = text.split("Promised for everything fitted")
+    assert everything.startswith("\n  - the same as for the release\n")
+    assert text.count("if published together") == 1
 
 
 def test_what_is_not_private_is_named_once_and_must_stay_inside(ledger):
