@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpexplain.cli.errors import CommandError
 from dpexplain.cli.options import (
     add_command,
+    add_replace,
     add_rows_per_person,
     add_table,
     check_place,
@@ -50,7 +50,7 @@ def add_commands(commands: Any) -> None:
     draft.add_argument("--task", choices=("auto", "classification", "regression"), default="auto")
     _add_exclude(draft)
     draft.add_argument("--out", type=Path, required=True, help="schema, as TOML")
-    draft.add_argument("--replace", action="store_true", help="replace an existing file")
+    add_replace(draft)
     draft.set_defaults(run=run_draft, command="schema draft")
 
     read = add_command(
@@ -70,7 +70,7 @@ def add_commands(commands: Any) -> None:
         "--encoding", metavar="NAME", default="utf-8", help="encoding, if not UTF-8 or UTF-16"
     )
     read.add_argument("--out", type=Path, required=True, help="schema, as TOML")
-    read.add_argument("--replace", action="store_true", help="replace an existing file")
+    add_replace(read)
     read.set_defaults(run=run_from_dictionary, command="schema from-dictionary")
 
     check = add_command(
@@ -109,7 +109,7 @@ def write_draft(asked: argparse.Namespace) -> Any:
     import dpexplain.io
     from dpexplain.schema import Schema
 
-    _check_new(asked)
+    check_place(asked.out, suffixes=(".toml",), replace=asked.replace)
     X, y = whole_table(asked)
     draft = Schema.draft(X, y, task=asked.task, exclude=asked.exclude)
     lost = [f"{each.n_lines:,} × {each.reason} ({each.examples})" for each in lines_lost(asked)]
@@ -124,7 +124,7 @@ def run_from_dictionary(asked: argparse.Namespace) -> None:
     from dpexplain.schema import Schema
     from dpexplain.schema.dictionary.entries import dictionary_entries
 
-    _check_new(asked)
+    check_place(asked.out, suffixes=(".toml",), replace=asked.replace)
     schema = Schema.from_dictionary(
         asked.dictionary, target=asked.target, encoding=asked.encoding, exclude=asked.exclude
     )
@@ -134,13 +134,6 @@ def run_from_dictionary(asked: argparse.Namespace) -> None:
     used = {*schema.features, *schema.id, schema.person, asked.target, *asked.exclude}
     if rest := [entry["name"] for entry in entries if entry["name"] not in used]:
         print(f"ignored, because of their types or as identifiers: {', '.join(rest)}")
-
-
-def _check_new(asked: argparse.Namespace) -> None:
-    """Raise an error if the output file exists and ``--replace`` was not given."""
-    check_place(asked.out, suffixes=(".toml",))
-    if asked.out.exists() and not asked.replace:
-        raise CommandError(f"--out {asked.out} exists; pass --replace to overwrite it.")
 
 
 def run_check(asked: argparse.Namespace) -> None:

@@ -95,7 +95,7 @@ def run_fit(asked: argparse.Namespace) -> None:
     Invalid input is rejected before the ledger is charged.
     """
     kept = ledger_place(asked).files
-    check_place(asked.out, suffixes=_JSON, kept=kept)
+    check_place(asked.out, suffixes=_JSON, kept=kept, replace=asked.replace)
     schema, place = schema_to_fit(asked, kept)
     fitted = fit_and_save(asked, schema)
     with after_the_charge():
@@ -178,7 +178,8 @@ def record_file(estimator: Any, path: Path) -> None:
 
 def run_sweep(asked: argparse.Namespace) -> None:
     """Fit models at several epsilons and save the comparison."""
-    check_place(asked.out, suffixes=_JSON, kept=ledger_place(asked).files)
+    kept = ledger_place(asked).files
+    check_place(asked.out, suffixes=_JSON, kept=kept, replace=asked.replace)
     comparison, ledger = swept(asked)
     with after_the_charge():
         dpexplain.io.save(comparison, asked.out)

@@ -84,6 +84,11 @@ def add_file(command: argparse.ArgumentParser) -> None:
     )
 
 
+def add_replace(command: argparse.ArgumentParser) -> None:
+    """Add the option that lets a command replace a file."""
+    command.add_argument("--replace", action="store_true", help="replace an existing file")
+
+
 def add_table(command: argparse.ArgumentParser, *, private: bool = True) -> None:
     """Add the options for the table, its target and its schema."""
     add_file(command)
@@ -143,6 +148,7 @@ def add_model(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--quiet", action="store_true", help="print no progress and no summary, only errors"
     )
+    add_replace(command)
 
 
 def add_rows_per_person(command: argparse.ArgumentParser) -> None:
@@ -320,26 +326,33 @@ def lists_commands(parser: argparse.ArgumentParser) -> Callable[[argparse.Namesp
 
 
 def check_place(
-    path: Path, *, suffixes: tuple[str, ...], kept: tuple[Path, ...] = (), option: str = "--out"
+    path: Path,
+    *,
+    suffixes: tuple[str, ...],
+    kept: tuple[Path, ...] = (),
+    option: str = "--out",
+    replace: bool = True,
 ) -> None:
     """Check that a result can be written, before any privacy budget is spent.
 
     Parameters
     ----------
     path : Path
-        Destination of the result. An existing file will be replaced unless it is a ledger.
+        Destination of the result. A ledger is never replaced.
     suffixes : tuple of str
         Allowed file name suffixes.
     kept : tuple of Path
         Files that the command reads or updates, which the result must not replace.
     option : str, default="--out"
         Option that gave the path, for error messages.
+    replace : bool, default=True
+        Whether an existing file may be replaced.
 
     Raises
     ------
     CommandError
         If the suffix is not allowed, the file is a ledger or in `kept`, the folder is missing or
-        not writable, or the path is a folder.
+        not writable, the path is a folder, or the file exists and may not be replaced.
     """
     if path.suffix.lower() not in suffixes:
         raise CommandError(f"{option} {path}: the name must end in {' or '.join(suffixes)}.")
@@ -352,6 +365,10 @@ def check_place(
     if path.resolve() in [each.resolve() for each in kept]:
         raise CommandError(
             f"{option} {path}: the command reads or updates this file; give another name."
+        )
+    if path.exists() and not replace:
+        raise CommandError(
+            f"{option} {path} exists; give another name, or pass --replace to overwrite it."
         )
     try:
         with tempfile.TemporaryFile(dir=path.absolute().parent):

@@ -18,7 +18,7 @@ from dpexplain.explain._text import listing
 from dpexplain.schema import Classes
 
 _NEEDED = ("target", "schema", "epsilons")
-_OF_EVERY_REPORT = ("table", "quiet", "out", "not_for_release", "of_class", "help")
+_OF_EVERY_REPORT = ("table", "quiet", "out", "replace", "not_for_release", "of_class", "help")
 
 
 def add_commands(commands: Any) -> None:
@@ -53,10 +53,11 @@ def add_commands(commands: Any) -> None:
 
 def run_report(asked: argparse.Namespace) -> None:
     """Fit models or load a saved comparison, and write the page."""
-    check_place(asked.out, suffixes=(".html", ".htm"))
+    saved = asked.table.suffix.lower() == ".json"  # a page of saved fits can be written again
+    check_place(asked.out, suffixes=(".html", ".htm"), replace=saved or asked.replace)
     write_page = page_writer()
     statement, last, charged = None, "", False
-    if asked.table.suffix.lower() == ".json":
+    if saved:
         _refuse_fit_options(asked)
         source = of_class(dpexplain.io.load(asked.table), asked)
     else:

@@ -65,16 +65,16 @@ def test_fit_prints_the_health_of_every_model(folder, capsys):
     printed = capsys.readouterr().out
     assert "health: 1 alarm" in printed
     assert "- about 100% of job is not in the declared categories" in printed
-    assert main([*FIT, "--model", "linear", "--out", "model.json"]) == 0
+    assert main([*FIT, "--model", "linear", "--out", "linear.json"]) == 0
     printed = capsys.readouterr().out
     assert "\nhealth: 1 alarm\n- about 100% of job is not in" in printed
-    assert main([*FIT, "--model", "dpboost", "--out", "model.json"]) == 0
+    assert main([*FIT, "--model", "dpboost", "--out", "dpboost.json"]) == 0
     assert "\nhealth: no check\n- nothing can be checked" in capsys.readouterr().out
 
 
 def test_a_second_fit_adds_to_the_same_ledger(folder, capsys):
-    for _ in range(2):
-        assert main([*FIT, "--out", "model.json", "--quiet"]) == 0
+    for name in ("first.json", "second.json"):
+        assert main([*FIT, "--out", name, "--quiet"]) == 0
     assert PrivacyLedger.open("data.ledger.json").private_epsilon() > 1.2
     assert capsys.readouterr().out == ""
 
@@ -104,7 +104,7 @@ def test_a_refused_command_keeps_a_ledger_that_was_there(folder):
 
 def test_other_limits_than_those_of_the_ledger_are_refused(folder, capsys):
     assert main([*FIT, "--out", "model.json", "--cap-epsilon", "3"]) == 0
-    assert main([*FIT, "--out", "model.json", "--cap-epsilon", "9"]) == 2
+    assert main([*FIT, "--out", "other.json", "--cap-epsilon", "9"]) == 2
     assert "was created with 3.0" in (printed := capsys.readouterr().err)
     assert "Nothing has been charged" not in printed
     assert len({e.label for e in PrivacyLedger.open("data.ledger.json").entries}) == 1
@@ -155,7 +155,7 @@ def test_another_target_than_that_of_the_schema_is_refused(folder, capsys, targe
 def test_a_new_ledger_without_a_cap_says_so_and_takes_none_later(folder, capsys):
     assert main([*FIT, "--out", "m.json"]) == 0
     assert "has no cap and will refuse nothing" in capsys.readouterr().err
-    assert main([*FIT, "--out", "m.json", "--cap-epsilon", "5"]) == 2
+    assert main([*FIT, "--out", "other.json", "--cap-epsilon", "5"]) == 2
     printed = capsys.readouterr().err
     assert "was created without a cap" in printed
     assert "begins" not in printed
@@ -189,7 +189,7 @@ def test_a_line_that_is_no_record_is_neither_refused_nor_mentioned(folder, capsy
     usual = capsys.readouterr()
     with (folder / "data.csv").open("ab") as data:
         data.write(b'47,SECRET,no,one too many\n"open,\n\xff,\0\n\n')
-    assert main([*fit, "--ledger", "second.ledger.json"]) == 0
+    assert main([*fit, "--ledger", "second.ledger.json", "--replace"]) == 0
     printed = capsys.readouterr()
     assert printed.err == usual.err
     assert "SECRET" not in printed.out
@@ -233,7 +233,7 @@ def test_separator_and_encoding_are_options(folder, capsys):
         ("--encoding", "utf-32", "cannot be read line by line"),
         ("--sep", ";;", "must be one ASCII character"),
     ):
-        assert main([*FIT, option, value, "--out", "model.json", "--ledger", "new.json"]) == 2
+        assert main([*FIT, option, value, "--out", "other.json", "--ledger", "new.json"]) == 2
         assert message in capsys.readouterr().err
     assert not (folder / "new.json").exists()
 
@@ -284,7 +284,7 @@ def test_models_that_need_a_table_in_memory_take_parquet_too(model, folder, caps
     assert main([*fit, "--out", "model.json"]) == 0
     assert "age" in dpexplain.io.load("model.json")
     (folder / "data.parquet").write_text("Ms Smith")
-    assert main([*fit, "--out", "model.json"]) == 2
+    assert main([*fit, "--out", "other.json"]) == 2
     assert "is not Parquet" in capsys.readouterr().err
 
 
@@ -308,7 +308,7 @@ def test_sweep_saves_a_comparison_without_the_reference_unless_it_is_asked_for(f
     assert comparison.epsilons == (0.5, 1.0)
     assert comparison.reference is None
     assert "if published together" in capsys.readouterr().out
-    assert main([*SWEEP, "--reference", "--quiet", "--out", "sweep.json"]) == 0
+    assert main([*SWEEP, "--reference", "--quiet", "--replace", "--out", "sweep.json"]) == 0
     assert dpexplain.io.load("sweep.json").reference is not None
 
 
@@ -426,7 +426,7 @@ def test_report_writes_a_page_with_the_statement_and_without_the_reference(folde
     assert "Everything in this file was computed from differentially private releases" in page
     assert "NOT PRIVATE: " not in page
     assert "saved to" in capsys.readouterr().out
-    assert main([*arguments, "--not-for-release"]) == 0
+    assert main([*arguments, "--not-for-release", "--replace"]) == 0
     assert "NOT PRIVATE: " in (folder / "report.html").read_text()
 
 

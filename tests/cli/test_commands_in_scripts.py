@@ -114,6 +114,22 @@ def test_report_writes_the_offline_page_with_one_command(folder, capsys):
     assert "ε = 0.5" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("paid", [FIT, [*FIT[:-1], "sweep.json"], REPORT], ids=lambda c: c[-1])
+def test_a_result_that_was_paid_for_is_replaced_only_on_request(folder, capsys, paid):
+    command = ["sweep", *paid[1:]] if paid[-1] == "sweep.json" else paid
+    assert main([*command, "--quiet"]) == 0
+    before = (folder / paid[-1]).read_bytes()
+    charged = PrivacyLedger.open("data.ledger.json").entries
+
+    assert main([*command, "--quiet"]) == 2
+    assert f"--out {paid[-1]} exists; give another name, or" in capsys.readouterr().err
+    assert (folder / paid[-1]).read_bytes() == before
+    assert PrivacyLedger.open("data.ledger.json").entries == charged
+
+    assert main([*command, "--quiet", "--replace"]) == 0
+    assert (folder / paid[-1]).read_bytes() != before
+
+
 def test_dates_go_through_every_command(folder, capsys):
     assert main([*FIT, "--quiet"]) == 0
     for arguments in ("--term visit", "--term visit --plot visit.svg", "--csv"):
@@ -250,11 +266,14 @@ main(sys.argv[1:])
 
 def test_a_kill_in_the_middle_leaves_the_old_file_and_a_ledger_with_the_charge(folder):
     (folder / "model.json").write_text("what was there before")
-    killed = subprocess.run([sys.executable, "-c", KILLED, *FIT], capture_output=True, check=False)
+    again = [*FIT, "--replace"]
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED, *again], capture_output=True, check=False
+    )
     assert killed.returncode == -signal.SIGKILL
     assert (folder / "model.json").read_text() == "what was there before"
     assert PrivacyLedger.open("data.ledger.json").private_epsilon() > 0.9
-    assert main([*FIT, "--quiet"]) == 0
+    assert main([*again, "--quiet"]) == 0
     assert dpexplain.io.load("model.json").guarantee.private
 
 

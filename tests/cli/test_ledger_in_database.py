@@ -33,8 +33,8 @@ def fit(tmp_path, monkeypatch):
 def test_fit_release_and_verify_share_a_ledger_in_a_database(fit, tmp_path, capsys):
     address = f"sqlite:///{tmp_path}/ledgers.db"
     assert main([*fit, f"{address}#other%20data", "--quiet"]) == 0
-    assert main([*fit, address, "--cap-epsilon", "1.2"]) == 0
-    assert main([*fit, address, "--quiet"]) == 3  # beyond the cap
+    assert main([*fit, address, "--cap-epsilon", "1.2", "--replace"]) == 0
+    assert main([*fit, address, "--quiet", "--replace"]) == 3  # beyond the cap
     sources = ["--ledger", f"{address}#data", "--schema", "schema.toml"]
     assert main(["release", "model.json", *sources, "--out", "page.html"]) == 0
     assert main(["verify", "page.html", *sources, "--release", "model.json"]) == 0

@@ -61,7 +61,7 @@ def test_persons_named_in_the_options_are_in_schema_ledger_file_and_certificate(
 
 
 def test_a_fit_of_single_rows_leaves_persons_without_a_total(capsys):
-    other = [*FIT, "--ledger", "other.ledger.json"]
+    other = [*FIT, "--ledger", "other.ledger.json", "--replace"]
     for arguments in ([*FIT, *PERSONS], other):
         assert main(arguments) == 0
         assert "no bound" not in capsys.readouterr().out
