@@ -58,7 +58,9 @@ def trim(text: str) -> str:
 
 def shorten(name: str, limit: int = 40) -> str:
     """Shorten a long name and replace unprintable characters."""
-    shown = "".join(char if char.isprintable() else "\ufffd" for char in name[: limit + 1])
+    shown = name[: limit + 1]
+    if not shown.isprintable():
+        shown = "".join(char if char.isprintable() else "\ufffd" for char in shown)
     return shown if len(name) <= limit else shown[: limit - 1] + "\u2026"
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from functools import lru_cache, partial
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -144,9 +145,24 @@ def pair_levels(noise: NoiseModel, place: int) -> npt.NDArray[np.int64]:
     ndarray of int64, shape (n_blocks * (n_blocks + 1) / 2,)
         Level for each pair of blocks of bins, row by row.
     """
+    return _kept(noise, place, partial(_pair_levels, noise, place))
+
+
+def _kept(
+    noise: NoiseModel, key: Hashable, compute: Callable[[], npt.NDArray[np.int64]]
+) -> npt.NDArray[np.int64]:
+    """Compute levels once for all claims, as a noise model never changes."""
+    levels: dict[Hashable, npt.NDArray[np.int64]] = vars(noise).setdefault("_levels", {})
+    if key not in levels:
+        levels[key] = compute()
+        levels[key].setflags(write=False)
+    return levels[key]
+
+
+def _pair_levels(noise: NoiseModel, place: int) -> npt.NDArray[np.int64]:
     bins = noise.term(place)
     factor, std = noise.factor[bins], noise.std[bins]
-    first, second = np.triu_indices(len(std), 1)
+    first, second = _pairs(len(std), 1)
     common = (factor @ factor.T)[first, second]
     variance = std[first] ** 2 + std[second] ** 2 - 2.0 * common
     levels = _levels(variance, std[first] + std[second])
@@ -177,7 +193,7 @@ def range_levels(noise: NoiseModel, place: int, term: ShapeFunction) -> npt.NDAr
         of a range, and the second block contains its last bin.
     """
     n = term.n_value_bins
-    firsts, lasts = np.triu_indices(n)
+    firsts, lasts = _pairs(n)
     levels = np.concatenate(list(_levels_from(range(n), noise, place, term)))
     return _by_block(levels, firsts, lasts, n, BLOCKS["range"])
 
@@ -234,7 +250,16 @@ def _by_block(
     count = min(most, n_bins)
     found = np.full((count, count), LEVELS - 1)
     np.minimum.at(found, (firsts * count // n_bins, lasts * count // n_bins), levels)
-    return found[np.triu_indices(count)]
+    return found[_pairs(count)]
+
+
+@lru_cache(maxsize=8)
+def _pairs(n: int, offset: int = 0) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Return ``numpy.triu_indices``, kept for claims about the same term."""
+    first, second = np.triu_indices(n, offset)
+    first.setflags(write=False)
+    second.setflags(write=False)
+    return first, second
 
 
 def _levels(variance: FloatArray, largest: FloatArray) -> npt.NDArray[np.int64]:
@@ -275,12 +300,24 @@ def level_of(
 
 
 def _range_level(noise: NoiseModel, place: int, term: ShapeFunction, first: int, last: int) -> int:
-    """Return the level of one range, without computing those of other blocks."""
+    """Return the level of one range; those of other blocks are not computed."""
     n = term.n_value_bins
-    blocks = np.arange(n) * min(BLOCKS["range"], n) // n
-    firsts, ends = np.flatnonzero(blocks == blocks[first]), blocks == blocks[last]
-    rows = zip(firsts, _levels_from(firsts, noise, place, term), strict=True)
-    return min(int(levels[ends[start:]].min()) for start, levels in rows)
+    block, end = (k * min(BLOCKS["range"], n) // n for k in (first, last))
+    key = (place, block, n, term.weights.tobytes())
+    return int(_kept(noise, key, partial(_levels_from_block, noise, place, term, block))[end])
+
+
+def _levels_from_block(
+    noise: NoiseModel, place: int, term: ShapeFunction, block: int
+) -> npt.NDArray[np.int64]:
+    """Return levels of the ranges that start in a block, by their last block."""
+    n = term.n_value_bins
+    count = min(BLOCKS["range"], n)
+    blocks = np.arange(n) * count // n
+    firsts, found = np.flatnonzero(blocks == block), np.full(count, LEVELS - 1)
+    for first, levels in zip(firsts, _levels_from(firsts, noise, place, term), strict=True):
+        np.minimum.at(found, blocks[first:], levels)
+    return found
 
 
 def contrast_std(
@@ -353,7 +390,7 @@ def difference_std(
         return np.asarray(largest)
     count = min(BLOCKS["difference"], term.n_bins)
     levels = np.zeros((count, count))
-    levels[np.triu_indices(count)] = pair_levels(noise, place)
+    levels[_pairs(count)] = pair_levels(noise, place)
     levels = np.maximum(levels, levels.T)  # one of the two is zero, off the diagonal
     blocks = np.arange(term.n_bins) * count // term.n_bins
     return np.asarray(np.sqrt(_RATIO ** -levels[np.ix_(blocks, blocks)]) * largest)
