@@ -15,7 +15,11 @@ from dpexplain.explain.claims.claimed_bins import claim_basis
 
 FloatArray = NDArray[np.float64]
 
-KINDS = ("difference", "sign", "range", "extreme", "rank", "decision")
+TITLES = {
+    "difference": "two bins", "sign": "sign", "range": "range", "extreme": "peak",
+    "rank": "rank", "decision": "decision",
+}  # fmt: skip
+"""Kinds of claims, and what a table calls them."""
 MOST = 40
 """Pairs of bins, and ranges, of one term about which claims are made."""
 
@@ -36,7 +40,7 @@ def claims_of_term(
     rng = np.random.default_rng(0)
     pairs = list(itertools.combinations(map(int, there), 2))
     chosen = rng.permutation(len(pairs))[:MOST]
-    found: dict[str, list[tuple[bool, bool]]] = {kind: [] for kind in KINDS}
+    found: dict[str, list[tuple[bool, bool]]] = {kind: [] for kind in TITLES}
     for one, other in (pairs[k] for k in chosen):
         said = claim(explanation, term.name, one, other)
         found["difference"].append((said.holds, said.estimate * (true[one] - true[other]) > 0))
@@ -112,16 +116,10 @@ def _values(term: Any) -> FloatArray:
 
 
 def claims_row(rows: list[dict[str, Any]]) -> dict[str, str]:
-    """Make a row: claims, proportion of true ones, and of terms with only true ones."""
+    """Make a row: claims of each kind that hold, and the proportion of true ones."""
     shown = {}
-    for kind in KINDS:
+    for kind, title in TITLES.items():
         counts = [row["claims"][kind] for row in rows if kind in row.get("claims", {})]
-        held = [(n, right) for n, right in counts if n]
-        all_true = np.mean([n == right for n, right in held]) if held else float("nan")
-        total = sum(n for n, _ in held)
-        true = sum(right for _, right in held)
-        shown[f"{kind}: hold"] = str(total)
-        shown[f"{kind}: true (all of a term)"] = (
-            f"{true / total:.3f} ({all_true:.2f})" if held else ""
-        )
+        total, true = (sum(each) for each in zip(*counts, strict=True)) if counts else (0, 0)
+        shown[title] = f"{total:,} ({true / total:.3f})" if total else "0"
     return shown

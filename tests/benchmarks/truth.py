@@ -110,7 +110,7 @@ def _print_simulated(cells: list[list[Row]]) -> None:
     cells = [rows for rows in cells if all("claims" in row for row in rows)]
     if not cells:
         return
-    print("\nClaims that hold, how many of them are true, and terms with true ones only.\n")
+    print("\nClaims that hold, and the proportion of true ones.\n")
     _print([{**_name(rows), **claims_row(rows)} for rows in cells])
 
 
