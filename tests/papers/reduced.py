@@ -34,8 +34,7 @@ REDUCED = {
     "ebm_data": "six of eight data sets",
     "dpboost_data": "four of ten data sets, two of them simulated smaller",
     "objective_calibration_data": f"{N_DOMAINS} of 19 domains",
-    "ebm_tables": "six of eight data sets; 25 splits, as in the paper; EBM without privacy on "
-    "elevators and pol before it started with random splits",
+    "ebm_tables": "six of eight data sets; 25 splits, as in the paper",
     "ebm_noise": "two of four regressions; one fit each, as noise does not vary",
     "ebm_diffprivlib": "six of eight data sets, a newer diffprivlib; 25 splits, as in the paper",
     "ebm_curves_adult": "one fit per curve (ebm_smoothness has several), 16 bags instead of 25",
