@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Generic, NoReturn, TypeVar
 
-import pandas as pd
-
+from dpexplain._utils.lazy import pd
 from dpexplain._utils.names import closest_name
 from dpexplain.explain._record import Record
 from dpexplain.explain._text import listing, shorten

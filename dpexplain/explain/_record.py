@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
+
+from dpexplain._utils.lazy import pd
 
 FloatArray = npt.NDArray[np.float64]
 

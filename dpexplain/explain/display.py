@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
+from dpexplain._utils.lazy import pd
 from dpexplain.explain import _html
 from dpexplain.explain.guarantee import NOT_PRIVATE
 

@@ -6,8 +6,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import pandas as pd
-
+from dpexplain._utils.lazy import pd
 from dpexplain.exceptions import HealthWarning
 from dpexplain.explain import _html
 from dpexplain.explain.guarantee import Guarantee

@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
-from dpexplain._utils.sklearn_import import import_sklearn_base
+from dpexplain._utils.lazy import import_sklearn_base
 from dpexplain.models.registry import MODELS, Listed
 
 if TYPE_CHECKING:

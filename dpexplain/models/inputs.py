@@ -11,10 +11,10 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 from sklearn.exceptions import DataConversionWarning
 
+from dpexplain._utils.lazy import pd
 from dpexplain.schema import Classes, Range, Schema
 from dpexplain.tables import columns as _tables
 from dpexplain.tables.chunked import ChunkedTable

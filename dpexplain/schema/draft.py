@@ -7,9 +7,9 @@ import sys
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from dpexplain._utils.lazy import pd
 from dpexplain.schema.features import (
     Categorical,
     Classes,

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
 
+from dpexplain._utils.lazy import pd
 from dpexplain._utils.names import closest_name
 from dpexplain.exceptions import SchemaError
 from dpexplain.schema.draft import named_columns, observed_feature, observed_target, outward

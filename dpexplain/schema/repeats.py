@@ -9,9 +9,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
+from dpexplain._utils.lazy import pd
 from dpexplain.schema.guesses import FEWEST_ROWS, MOST_CATEGORIES, looks_like_codes
 from dpexplain.schema.suspicions import Found, KnownRoles
 from dpexplain.tables.columns import Column

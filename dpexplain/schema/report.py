@@ -13,9 +13,9 @@ from html import escape
 from typing import Any, Final
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from dpexplain._utils.lazy import pd
 from dpexplain.exceptions import SchemaError
 from dpexplain.schema import repeats, suspicions
 from dpexplain.schema._checks import short

@@ -7,9 +7,9 @@ from numbers import Real
 from typing import Any, Final, TypeAlias
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
+from dpexplain._utils.lazy import pd
 from dpexplain._utils.names import closest_name
 from dpexplain._utils.validation import check_count, check_in_range, shown
 from dpexplain.exceptions import SchemaError

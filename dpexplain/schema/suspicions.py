@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final, Protocol
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
+from dpexplain._utils.lazy import pd
 from dpexplain.schema.features import Categorical, Classes, Date, Feature, Numeric, Target
 from dpexplain.schema.guesses import (
     FEWEST_ROWS,

@@ -18,7 +18,8 @@ from fractions import Fraction
 from typing import Final
 
 import numpy as np
-import pandas as pd
+
+from dpexplain._utils.lazy import pd
 
 DATE_UNIT: Final = "days since 1970-01-01"
 """Unit of dates stored as numbers, as written in the CF conventions; labels show the dates."""

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
+from dpexplain._utils.lazy import pd
 from dpexplain._utils.names import closest_name
 from dpexplain.schema import Schema
 from dpexplain.tables.columns import cells_of, values_of

@@ -20,10 +20,10 @@ from typing import Any, Final
 from urllib.parse import unquote, unquote_to_bytes
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from dpexplain._utils.extras import needed
+from dpexplain._utils.lazy import pd
 from dpexplain.schema import Schema
 from dpexplain.tables.cells import UNREADABLE
 from dpexplain.tables.chunked import Chunk, ChunkedTable, check_name, in_one_piece

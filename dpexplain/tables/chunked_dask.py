@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
+from dpexplain._utils.lazy import pd
 from dpexplain.exceptions import SchemaError
 from dpexplain.schema import Schema
 from dpexplain.tables.chunked import Chunk, ChunkedTable, check_name

@@ -7,17 +7,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, Protocol, TypeAlias
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from dpexplain._utils.lazy import pd
 from dpexplain._utils.names import closest_name
 from dpexplain.exceptions import SchemaError
 from dpexplain.schema.features import Feature
 from dpexplain.tables.cells import UNREADABLE
 from dpexplain.tables.frames import frame_of, is_stream
 
-Values: TypeAlias = NDArray[Any] | pd.api.extensions.ExtensionArray
-Column: TypeAlias = ArrayLike | pd.api.extensions.ExtensionArray
+Values: TypeAlias = "NDArray[Any] | pd.api.extensions.ExtensionArray"
+Column: TypeAlias = "ArrayLike | pd.api.extensions.ExtensionArray"
 
 
 _REPEATABLE: Final = frozenset({"duckdb", "ibis", "polars"})

@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from dpexplain._utils.lazy import pd
 from dpexplain.schema.features import Categorical, Classes, Date, Numeric, Range
 from dpexplain.tables.cells import EMPTY_WORDS, cell_day, cell_number, cell_text
 from dpexplain.tables.columns import (

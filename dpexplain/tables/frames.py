@@ -16,9 +16,9 @@ from datetime import timedelta
 from typing import Any, Final
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
+from dpexplain._utils.lazy import pd
 from dpexplain.tables.cells import FIRST_DAY, LAST_DAY, UNREADABLE
 
 _PER_DAY: Final = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-import pandas as pd
-
+from dpexplain._utils.lazy import pd
 from dpexplain.tables.columns import as_table, kind_in_parts
 
 __all__ = ["Grouping", "grouping_of", "groups_or_declared", "without_groups"]

@@ -24,16 +24,14 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator
 from os import PathLike
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import IO, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dpexplain._utils.lazy import pd
 from dpexplain.tables import line_format
 from dpexplain.tables.line_format import Header, LineFormat, read_header
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _BLOCK: Final = 1 << 20
 
@@ -133,8 +131,6 @@ def header_of(path: str | PathLike[str], form: LineFormat | None = None) -> Head
 
 
 def _read(path: str | PathLike[str], form: LineFormat, types: dict[str, Any]) -> pd.DataFrame:
-    import pandas as pd
-
     with open(path, "rb") as file:
         names, form, _ = read_header(file, form)
         lines = io.BufferedReader(_Blocks(_readable(file, form, len(names))), _BLOCK)

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
+from dpexplain._utils.lazy import pd
 from dpexplain.schema import Schema
 from dpexplain.tables.chunked import ChunkedTable, ChunkError
 from dpexplain.tables.columns import kind_in_parts

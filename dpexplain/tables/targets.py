@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pandas as pd
-
+from dpexplain._utils.lazy import pd
 from dpexplain.schema import Schema
 from dpexplain.tables.chunked import ChunkedTable, check_name
 from dpexplain.tables.columns import as_table, kind_in_parts

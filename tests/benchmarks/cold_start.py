@@ -4,7 +4,8 @@ A fresh process imports one estimator, fits a simulated table of 10,000 rows, an
 once with no compiled kernel on disk, and again with those that the first process stored.
 CPU seconds of all threads count. Other programs on the same cores increase them, so the least of
 several fresh processes is shown. The import is shown next to that of ``sklearn.base``, from which
-every estimator inherits; ours leaves out the statistics of SciPy, which are not needed for it.
+every estimator inherits; ours leaves out pandas and the statistics of SciPy, which are not needed
+for it. The simulated table needs pandas, so the import before the first fit includes it.
 """
 
 from __future__ import annotations

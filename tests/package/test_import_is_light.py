@@ -24,8 +24,8 @@ ONLY_FOR_FITS = {"joblib", "llvmlite", "numba", "opendp", "scipy", "sklearn"}
 # The modules that must stay out when the named one is imported.
 KEPT_OUT = {
     "dpexplain": FIGURES | DASHBOARDS | SAMPLERS | LEARNING | DATA | {"numpy", "pandas"},
-    "dpexplain.schema": FIGURES | DASHBOARDS | SAMPLERS | LEARNING | DATA,
-    "dpexplain.explain": FIGURES | DASHBOARDS | SAMPLERS | LEARNING | DATA,
+    "dpexplain.schema": FIGURES | DASHBOARDS | SAMPLERS | LEARNING | DATA | {"pandas"},
+    "dpexplain.explain": FIGURES | DASHBOARDS | SAMPLERS | LEARNING | DATA | {"pandas"},
     "dpexplain.io": FIGURES | DASHBOARDS | SAMPLERS | DATA | {"sklearn", "numba"},
     "dpexplain.accounting": FIGURES | DASHBOARDS | SAMPLERS | DATA | {"sklearn", "numba"},
     "dpexplain.datasets": FIGURES | DASHBOARDS | SAMPLERS | LEARNING | DATA,
@@ -69,7 +69,7 @@ FOR_SOME_TABLES = {"dask", "distributed", "duckdb", "polars", "pyarrow.dataset",
 FOR_EXPLANATIONS = {"explain.claims", "explain.filters", "explain.additive.from_interpretml"}
 FOR_EXPLANATIONS |= {f"models.boosting.uncertainty.{part}" for part in ("simulate", "effects")}
 # Slow to import, and not needed before a fit.
-SLOW_PARTS = {"scipy.optimize", "scipy.stats"}
+SLOW_PARTS = {"pandas", "scipy.optimize", "scipy.stats"}
 OTHER_LEARNERS = {f"sklearn.{part}" for part in ("ensemble", "linear_model", "metrics", "tree")}
 
 
@@ -97,16 +97,19 @@ def test_importing_one_estimator_loads_that_model_and_no_kernel_table_or_figure(
     assert not unwanted & loaded
 
 
-WITHOUT_STATISTICS = """
+ON_FIRST_USE = """
 import sys
 {before}
 from dpexplain import DPLinearRegression
-print("scipy.stats" in sys.modules)
+print(*(name in sys.modules for name in ("scipy.stats", "pandas")))
 {after}
-import scipy.stats, sklearn.base
+import pandas, scipy.stats, sklearn.base
 from scipy.stats import norm
+from dpexplain._utils.lazy import pd
 from sklearn.utils.fixes import _mode
 assert sys.modules["scipy.stats"] is scipy.stats and scipy.stats.__spec__ is not None
+assert sys.modules["pandas"] is pandas and pandas.__spec__ is not None
+assert pd.DataFrame is pandas.DataFrame and pd.NA is pandas.NA
 print(norm.cdf(0), _mode([1, 1, 2]).mode.item(), scipy.stats.qmc.__name__)
 """
 
@@ -114,45 +117,50 @@ print(norm.cdf(0), _mode([1, 1, 2]).mode.item(), scipy.stats.qmc.__name__)
 @pytest.mark.parametrize(
     ("before", "after", "present"),
     [
-        ("", "", False),
-        ("", "from scipy import stats", False),
-        ("", "import scipy.stats.qmc", False),
-        ("import scipy.stats", "", True),
-        ("import sklearn.base", "", True),
+        ("", "", "False False"),
+        ("", "from scipy import stats", "False False"),
+        ("", "import scipy.stats.qmc, pandas.api.types", "False False"),
+        ("", "from sklearn.utils.fixes import pd; pd.NA", "False False"),
+        ("import scipy.stats", "", "True False"),
+        ("import pandas", "", "False True"),
+        ("import sklearn.base", "", "True True"),
     ],
 )
-def test_statistics_of_scipy_are_imported_on_first_use(before, after, present):
-    program = WITHOUT_STATISTICS.format(before=before, after=after)
+def test_pandas_and_statistics_of_scipy_are_imported_on_first_use(before, after, present):
+    program = ON_FIRST_USE.format(before=before, after=after)
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
 
-    assert result.stdout.split() == [str(present), "0.5", "1", "scipy.stats.qmc"], result.stderr
+    assert result.stdout.split() == [*present.split(), "0.5", "1", "scipy.stats.qmc"], result.stderr
 
 
 IN_THE_MEANTIME = """
 import importlib, sys
-from dpexplain._utils import sklearn_import
+from dpexplain._utils import lazy
 
 def another_thread():
-    import scipy.stats as stats
+    import pandas as pd, scipy.stats as stats
+    from pandas import DataFrame
     from scipy.stats import norm
-    print(stats.qmc.__name__, norm.cdf(0))
+    print(stats.qmc.__name__, norm.cdf(0), pd.DataFrame is DataFrame)
     importlib.import_module("scipy.stats.qmc")
+    importlib.import_module("pandas.api.types")
 
 honest = importlib.import_module
-sklearn_import.import_module = lambda name: (
+lazy.import_module = lambda name: (
     another_thread() if name == "sklearn.base" else honest(name)
 )
-sklearn_import.import_sklearn_base()
-import scipy.stats
-print(sys.modules["scipy.stats"] is scipy.stats, scipy.stats.__spec__ is not None)
+lazy.import_sklearn_base()
+import pandas, scipy.stats
+for module in (pandas, scipy.stats):
+    print(sys.modules[module.__name__] is module, module.__spec__ is not None)
 """
 
 
-def test_another_thread_gets_the_statistics_of_scipy_while_sklearn_is_imported():
+def test_another_thread_gets_pandas_and_statistics_while_sklearn_is_imported():
     program = [sys.executable, "-c", IN_THE_MEANTIME]
     result = subprocess.run(program, capture_output=True, text=True)
 
-    assert result.stdout.split() == ["scipy.stats.qmc", "0.5", "True", "True"], result.stderr
+    assert result.stdout.split() == ["scipy.stats.qmc", "0.5", *["True"] * 5], result.stderr
 
 
 def test_a_saved_comparison_is_explored_without_any_code_of_models(tmp_path):

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
+from dpexplain._utils.lazy import pd
 from dpexplain.explain._record import FloatArray, Record, choice, distinct, finite, read_only, texts
 from dpexplain.explain._text import interval_labels
 from dpexplain.tables.cells import cell_text, number_in

@@ -7,8 +7,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
+from dpexplain._utils.lazy import pd
 from dpexplain.explain._text import listing
 from dpexplain.explain.additive._binned import Binned
 from dpexplain.schema import Categorical, Classes, Schema

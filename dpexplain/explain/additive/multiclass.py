@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
-import pandas as pd
 
+from dpexplain._utils.lazy import pd
 from dpexplain.explain import _html
 from dpexplain.explain._by_class import ByClass, checked_parts
 from dpexplain.explain._interpret_local import ONE_CLASS

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
+from dpexplain._utils.lazy import pd
 from dpexplain.explain._by_class import ByClass, checked_parts
 from dpexplain.explain._interpret_local import InterpretLocal
 from dpexplain.explain._record import FloatArray

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
+from dpexplain._utils.lazy import pd
 from dpexplain.explain import _html
 from dpexplain.explain._record import FloatArray, Record, frozen, read_only, text, texts
 from dpexplain.explain._text import short_number

@@ -6,8 +6,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
+from dpexplain._utils.lazy import pd
 from dpexplain.explain._record import FloatArray
 from dpexplain.explain.bands._cautions import (
     NOT_ESTIMATED,

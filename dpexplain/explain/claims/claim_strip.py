@@ -5,8 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, Literal
 
-import pandas as pd
-
+from dpexplain._utils.lazy import pd
 from dpexplain.explain._record import Record
 from dpexplain.explain._text import upper_number
 from dpexplain.explain.additive.global_explanation import GlobalExplanation

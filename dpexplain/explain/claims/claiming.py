@@ -13,8 +13,7 @@ from __future__ import annotations
 import math
 from typing import Any, Literal
 
-import pandas as pd
-
+from dpexplain._utils.lazy import pd
 from dpexplain.explain._text import shorten
 from dpexplain.explain.additive.global_explanation import GlobalExplanation
 from dpexplain.explain.additive.multiclass import MulticlassExplanation

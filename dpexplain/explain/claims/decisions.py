@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
+from dpexplain._utils.lazy import pd
 from dpexplain.explain._record import FloatArray
 from dpexplain.explain._text import short_number
 from dpexplain.explain.additive.global_explanation import GlobalExplanation

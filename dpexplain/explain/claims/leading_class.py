@@ -6,8 +6,8 @@ import dataclasses
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
+from dpexplain._utils.lazy import pd
 from dpexplain.explain._record import FloatArray, Record
 from dpexplain.explain._text import shorten, signed_number
 from dpexplain.explain.additive.multiclass import MulticlassExplanation

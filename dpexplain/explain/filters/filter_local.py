@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
+from dpexplain._utils.lazy import pd
 from dpexplain.explain import _html
 from dpexplain.explain._by_class import class_position
 from dpexplain.explain._record import FloatArray, Record, bounded, distinct, read_only, text, texts

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
+from dpexplain._utils.lazy import pd
 from dpexplain.explain import _html
 from dpexplain.explain._record import FloatArray, Record, bounded, distinct, finite, text, texts
 from dpexplain.explain._text import short_number, signed_number

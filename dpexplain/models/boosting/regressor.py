@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from sklearn.utils import assert_all_finite
 
+from dpexplain._utils.lazy import pd
 from dpexplain._utils.validation import check_choice
 from dpexplain.accounting import PrivacyLedger
 from dpexplain.mechanisms import NoiseBackend

@@ -8,11 +8,11 @@ from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from dpexplain._utils.blas import one_blas_thread
 from dpexplain._utils.guarantee_words import FILTERS_NOTE
+from dpexplain._utils.lazy import pd
 from dpexplain._utils.validation import check_choice, check_count, check_in_range
 from dpexplain.accounting import (
     PrivacyLedger,

@@ -7,11 +7,11 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from dpexplain._utils.guarantee_words import TREES_NOTE, TREES_SAMPLER
+from dpexplain._utils.lazy import pd
 from dpexplain._utils.validation import check_count
 from dpexplain.binning.bins import Encoded, FeatureBins, index_dtype
 from dpexplain.explain import Guarantee

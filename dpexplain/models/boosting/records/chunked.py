@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from functools import reduce
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
+from dpexplain._utils.lazy import pd
 from dpexplain.binning import FeatureBins
 from dpexplain.binning.bins import Index
 from dpexplain.mechanisms import Coins
