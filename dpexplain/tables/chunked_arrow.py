@@ -251,6 +251,10 @@ def arrow_cells(column: Any) -> Column:
 
     kind = column.type
     if pa.types.is_dictionary(kind):
+        if str(kind.value_type) == "string_view":  # of polars; pyarrow cannot decode it
+            texts = column.dictionary.cast(pa.large_binary())
+            column = pa.DictionaryArray.from_arrays(column.indices, texts)
+            return _texts(column.dictionary_decode(), pa.large_binary())
         return arrow_cells(column.dictionary_decode())
     if pa.types.is_floating(kind):
         return column.to_numpy(zero_copy_only=False)  # missing cells become NaN

@@ -73,6 +73,7 @@ STREAMS = {
     "an object with names": Stream,
     "DuckDB": relation,
     "lazy polars": lazy,
+    "lazy polars, categories": lambda table: lazy(table.astype({"job": "category"})),
 }
 
 
