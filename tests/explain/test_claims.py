@@ -80,7 +80,8 @@ def test_a_rounding_error_reads_as_zero():
     for bins in [(0,), (0, 5), ((0, 2),), ((0, 1), (4, 5))]:
         said = claim(explanation, "x", *bins)
         assert said.estimate == 0.0
-        assert "have neither higher nor lower odds" in said.words
+        assert "it is uncertain whether records with x = " in said.words
+        assert " have higher or lower odds of " in said.words
         assert ": 0 log-odds (odds × 1), 95% between -" in said.words
         assert not said.holds
 
@@ -215,7 +216,8 @@ def test_signs_and_ranks_are_claims_too():
         assert [rank.low, rank.high] == ranking.loc[term, ["rank_low", "rank_high"]].tolist()
         assert rank.holds == (rank.low == rank.high == rank.estimate)
         assert ("with 95% confidence." in rank.words) == rank.holds
-        assert (f": 95% between {rank.low:g} and {rank.high:g}; " in rank.words) != rank.holds
+        assert (f": 95% between {rank.low:g} and {rank.high:g}." in rank.words) != rank.holds
+        assert ("it is uncertain whether" in rank.words) != rank.holds
 
 
 @pytest.mark.parametrize(

@@ -57,6 +57,13 @@ def test_the_predicted_class_leads_its_closest_rival(place):
     assert said.guarantee.private
 
 
+def test_a_claim_about_one_class_says_what_its_odds_are_compared_with():
+    bed = explanation().for_class("bed")
+    for asked in (("age", 0, 1), ("ward", "A"), ("ward", "B", "A")):
+        said = claim(bed, *asked)
+        assert " odds of triage = bed against the average class" in said.words
+
+
 @pytest.mark.parametrize("together", [False, True])
 def test_leads_over_all_classes_hold_at_once(together):
     """Compares intervals with 4,000 draws of the errors, in which classes err alone or against."""

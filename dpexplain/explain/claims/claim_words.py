@@ -24,20 +24,28 @@ def doubt(basis: Basis) -> State:
     return "may be noise" if basis == "effect" else "may be noise or hidden by shrinkage"
 
 
-def opening(guarantee: Guarantee) -> str:
-    """Return the first words of a claim: its epsilon, or that it is not private.
+def sentence(guarantee: Guarantee, said: str, reason: str | None = None) -> str:
+    """Return a claim as a sentence that asserts it only if it holds.
 
     Parameters
     ----------
     guarantee : Guarantee
+    said : str
+        What is claimed, such as "age has rank 1".
+    reason : str or None, default=None
+        Why the claim does not hold, such as "may be noise", or an empty string if `said` tells it;
+        None if the claim holds.
 
     Returns
     -------
     str
     """
-    if not guarantee.private:
-        return "NOT PRIVATE: in this fit"
-    return f"At ε = {upper_number(guarantee.epsilon)}"
+    at = "NOT PRIVATE: in this fit"
+    if guarantee.private:
+        at = f"At ε = {upper_number(guarantee.epsilon)}"
+    if reason is None:
+        return f"{at}, {said}."
+    return f"{at}, it is uncertain whether {said}{reason and '; '}{reason}."
 
 
 def claimed_score(explanation: GlobalExplanation) -> str:
@@ -53,14 +61,15 @@ def claimed_score(explanation: GlobalExplanation) -> str:
     """
     target = shorten(explanation.target_name)
     if explanation.classes is not None:
-        return f"odds of {target} = {shorten(explanation.shown_class)}"
+        against = " against the average class" if explanation.link == "softmax" else ""
+        return f"odds of {target} = {shorten(explanation.shown_class)}{against}"
     return f"expected {target}" if explanation.link == "log" else target
 
 
 def direction(estimate: float) -> str:
     """Return whether an estimate is higher or lower than what it is compared with."""
-    if estimate == 0:
-        return "neither higher nor lower"
+    if estimate == 0:  # such a claim does not hold, so this is what is uncertain
+        return "higher or lower"
     return "higher" if estimate > 0 else "lower"
 
 

@@ -20,7 +20,7 @@ from dpexplain.explain.additive.multiclass import MulticlassExplanation
 from dpexplain.explain.additive.pair_curve import PairCurve
 from dpexplain.explain.additive.shape_function import ShapeFunction
 from dpexplain.explain.claims.claim import Claim
-from dpexplain.explain.claims.claim_words import opening
+from dpexplain.explain.claims.claim_words import sentence
 from dpexplain.explain.claims.claimed_bins import (
     bin_place,
     claimed_values,
@@ -182,11 +182,10 @@ def _rank_claim(explanation: GlobalExplanation, term: ShapeFunction) -> Claim:
     rank = int((table[size] > row[size]).sum()) + 1
     low, high = float(row["rank_low"]), float(row["rank_high"])
     holds = low == high == rank
-    at, n = opening(explanation.guarantee), len(table)
     named = shorten(name)
-    between = f": 95% between {low:g} and {high:g}; the rank is uncertain"
-    interval = ", with 95% confidence" if holds else between
-    words = f"{at}, {named} has rank {rank} of {n} by importance{interval}."
+    interval = ", with 95% confidence" if holds else f": 95% between {low:g} and {high:g}"
+    said = f"{named} has rank {rank} of {len(table)} by importance{interval}"
+    words = sentence(explanation.guarantee, said, None if holds else "")
     return Claim(
         "rank", name, named, "all other terms", float(rank), math.nan, low, high, row["basis"],
         holds, words, explanation.guarantee,

@@ -10,7 +10,7 @@ from dpexplain.explain.claims.claim_words import (
     claimed_score,
     direction,
     doubt,
-    opening,
+    sentence,
     size_words,
 )
 from dpexplain.explain.claims.claimed_bins import ClaimedValues, span_label
@@ -51,19 +51,19 @@ def contrast_claim(
     against = shorten(compared[1])
     if kind in ("difference", "ranges"):
         against = f"records with {shorten(term.name)} = {against}"
-    unsure = "" if low > 0 or high < 0 else f"; {doubt(claimed.basis)}"
-    words = (
-        f"{opening(explanation.guarantee)}, records with {shorten(term.name)} = "
-        f"{shorten(compared[0])} have {direction(estimate)} "
+    holds = low > 0.0 or high < 0.0
+    said = (
+        f"records with {shorten(term.name)} = {shorten(compared[0])} have {direction(estimate)} "
         f"{claimed_score(explanation)} than {against}, other features equal: "
         f"{size_words(explanation, estimate)}, 95% between {signed_number(low)} and "
-        f"{signed_number(high)}{unsure}."
+        f"{signed_number(high)}"
     )
+    words = sentence(explanation.guarantee, said, None if holds else doubt(claimed.basis))
     shares = typical_shares(explanation, term, contrast, (estimate, low, high))
     return Claim(
         "difference" if kind == "ranges" else kind, term.name, *compared,
         estimate, error, low, high, claimed.basis,
-        low > 0.0 or high < 0.0, words, explanation.guarantee, shares,
+        holds, words, explanation.guarantee, shares,
         frequency_words(explanation, kind, term.name, compared, shares),
     )  # fmt: skip
 

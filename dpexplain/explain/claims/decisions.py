@@ -15,7 +15,7 @@ from dpexplain.explain.additive.global_explanation import GlobalExplanation
 from dpexplain.explain.additive.local_explanation import LocalExplanation, inverse_link
 from dpexplain.explain.additive.multiclass import MulticlassExplanation
 from dpexplain.explain.claims.claim import Claim
-from dpexplain.explain.claims.claim_words import claimed_score, doubt, opening
+from dpexplain.explain.claims.claim_words import claimed_score, doubt, sentence
 from dpexplain.explain.claims.fits import Additive, private_fits
 from dpexplain.explain.claims.leading_class import leads_of
 from dpexplain.explain.claims.score_errors import known_errors
@@ -68,17 +68,18 @@ def decision_claim(
         if explanation.classes is not None
         else f"the prediction of {claimed_score(explanation)}"
     )
-    unsure = "" if low > 0 or high < 0 else f"; {doubt('noise')}"
-    words = (
-        f"{opening(explanation.guarantee)}, {what} for this record is {side} {limit}: {said}, "
-        f"95% between {least} and {most}{unsure}."
+    holds = low > 0 or high < 0
+    words = sentence(
+        explanation.guarantee,
+        f"{what} for this record is {side} {limit}: {said}, 95% between {least} and {most}",
+        None if holds else doubt("noise"),
     )
     guarantee = explanation.guarantee.for_samples(public=bool(samples_public))
     if explanation.guarantee.private:
         words = guarantee.marked(words)
     return Claim(
         "decision", "", "this record", f"the threshold {limit}", estimate, error, low, high,
-        "noise", low > 0 or high < 0, words, guarantee,
+        "noise", holds, words, guarantee,
     )  # fmt: skip
 
 

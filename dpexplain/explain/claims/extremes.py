@@ -29,7 +29,7 @@ from dpexplain.explain._text import shorten
 from dpexplain.explain.additive.global_explanation import GlobalExplanation
 from dpexplain.explain.additive.shape_function import ShapeFunction
 from dpexplain.explain.claims.claim import Claim
-from dpexplain.explain.claims.claim_words import claimed_score, doubt, opening, size_words
+from dpexplain.explain.claims.claim_words import claimed_score, sentence, size_words
 from dpexplain.explain.claims.claimed_bins import ClaimedValues, bin_place, range_bins, span_label
 from dpexplain.explain.claims.contrasts import difference_std
 from dpexplain.explain.noise_model import LEVEL
@@ -106,14 +106,14 @@ def extreme_claim(
     low, high = (low, high) if up > 0 else (0.0 - high, 0.0 - low)
     named = span_label(term, first, last)
     holds = _one_side(candidates, inside)
-    unsure = "" if holds else f"; {doubt(claimed.basis)}"
-    words = (
-        f"{opening(explanation.guarantee)}, records with {shorten(term.name)} = {shorten(named)} "
-        f"{'have' if margin > 0 else 'do not have'} the {extreme} {claimed_score(explanation)}, "
-        f"other features equal: {size_words(explanation, up * margin)} compared with the "
-        f"{extreme} of all others. With 95% confidence, the {extreme} bin "
-        f"{_listed(term, places)}{unsure}."
+    said = (
+        f"records with {shorten(term.name)} = {shorten(named)} "
+        f"{'do not have' if holds and margin < 0 else 'have'} the {extreme} "
+        f"{claimed_score(explanation)}, other features equal: "
+        f"{size_words(explanation, up * margin)} compared with the {extreme} of all others. "
+        f"With 95% confidence, the {extreme} bin {_listed(term, places)}"
     )
+    words = sentence(explanation.guarantee, said, None if holds else "")
     return Claim(
         extreme, term.name, named, "all others", up * margin, math.nan, low, high, claimed.basis,
         holds, words, explanation.guarantee, candidates=tuple(term.bin_labels[k] for k in places),

@@ -21,7 +21,7 @@ from dpexplain.explain._record import FloatArray
 from dpexplain.explain._text import shorten, signed_number
 from dpexplain.explain.claims.claim import Claim
 from dpexplain.explain.claims.claim_strip import ClaimStrip
-from dpexplain.explain.claims.claim_words import doubt, opening
+from dpexplain.explain.claims.claim_words import doubt, sentence
 from dpexplain.explain.claims.fits import known_epsilon
 from dpexplain.explain.display import Display
 from dpexplain.explain.filters.filter_bank import FilterBank
@@ -110,16 +110,17 @@ def filter_claim(
         estimate, error = _of_filter(bank, loads, (own, place), minus)
     half = half_width(region_count(bank)) * error
     low, high = estimate - half, estimate + half
-    unsure = "" if low > 0 or high < 0 else f"; {doubt('noise')}"
-    words = (
-        f"{opening(bank.guarantee)}, {shorten(shown.title, 80)} is "
+    holds = low > 0.0 or high < 0.0
+    said = (
+        f"{shorten(shown.title, 80)} is "
         f"{'positive' if estimate > 0 else 'negative'} on average over {named}: "
         f"{signed_number(estimate)} {bank.score_unit} per unit of input, 95% between "
-        f"{signed_number(low)} and {signed_number(high)}{unsure}."
+        f"{signed_number(low)} and {signed_number(high)}"
     )
+    words = sentence(bank.guarantee, said, None if holds else doubt("noise"))
     return Claim(
         "sign", shown.title, named, "zero", estimate, error, low, high, "noise",
-        low > 0.0 or high < 0.0, words, bank.guarantee,
+        holds, words, bank.guarantee,
     )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from dpexplain.explain._record import FloatArray, Record
 from dpexplain.explain._text import shorten, signed_number
 from dpexplain.explain.additive.multiclass import MulticlassExplanation
 from dpexplain.explain.claims.claim import Claim
-from dpexplain.explain.claims.claim_words import doubt, opening
+from dpexplain.explain.claims.claim_words import doubt, sentence
 from dpexplain.explain.claims.score_errors import known_errors
 from dpexplain.explain.noise_model import half_width, normal_certainty
 
@@ -144,13 +144,13 @@ def leading_class_claim(
     )
     low, high = estimate - half, estimate + half
     holds = low > 0
-    unsure = "" if holds else f"; {doubt('noise')}"
     first, second = (shorten(names[place]) for place in (best, rival))
-    words = (
-        f"{opening(explanation.guarantee)}, {shorten(explanation.target_name)} = {first} is the "
-        f"most likely class for this record: {signed_number(estimate)} log-odds against {second}, "
-        f"95% between {signed_number(low)} and {signed_number(high)}{unsure}."
+    said = (
+        f"{shorten(explanation.target_name)} = {first} is the most likely class for this record: "
+        f"{signed_number(estimate)} log-odds against {second}, "
+        f"95% between {signed_number(low)} and {signed_number(high)}"
     )
+    words = sentence(explanation.guarantee, said, None if holds else doubt("noise"))
     guarantee = explanation.guarantee.for_samples(public=bool(samples_public))
     if explanation.guarantee.private:
         words = guarantee.marked(words)

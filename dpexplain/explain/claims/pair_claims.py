@@ -24,7 +24,7 @@ from dpexplain.explain.claims.claim_words import (
     claimed_score,
     direction,
     doubt,
-    opening,
+    sentence,
     size_words,
 )
 from dpexplain.explain.claims.claimed_bins import ALIKE, claim_basis, matched_span, span_label
@@ -75,19 +75,19 @@ def pair_claim(explanation: GlobalExplanation, pair: PairCurve, *regions: Region
         for both in labels
     )
     against = f"records with {rest[0]}" if rest else "the average"
-    unsure = "" if low > 0 or high < 0 else f"; {doubt(basis)}"
-    words = (
-        f"{opening(explanation.guarantee)}, records with {first} have "
-        f"{direction(estimate)} {claimed_score(explanation)} than {against}, "
-        f"beyond what {names[0]} and {names[1]} add separately: "
+    holds = low > 0.0 or high < 0.0
+    said = (
+        f"records with {first} have {direction(estimate)} {claimed_score(explanation)} than "
+        f"{against}, beyond what {names[0]} and {names[1]} add separately: "
         f"{size_words(explanation, estimate)}, 95% between {signed_number(low)} and "
-        f"{signed_number(high)}{unsure}."
+        f"{signed_number(high)}"
     )
+    words = sentence(explanation.guarantee, said, None if holds else doubt(basis))
     compared = [", ".join(both) for both in labels]
     return Claim(
         "difference" if rest else "sign", pair.name, compared[0],
         compared[1] if rest else "the average", estimate, error, low, high, basis,
-        low > 0.0 or high < 0.0, words, explanation.guarantee,
+        holds, words, explanation.guarantee,
     )  # fmt: skip
 
 

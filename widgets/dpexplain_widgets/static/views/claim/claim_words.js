@@ -17,9 +17,16 @@ function marked(words, isPrivate) {
   return isPrivate ? words : `NOT PRIVATE: ${words[0].toLowerCase()}${words.slice(1)}`;
 }
 
-/** The first words of a claim: its epsilon, or that it is not private. */
-export function claimOpening({ fit, payload, stop }) {
-  return fit.guarantee.private ? `At ε = ${formatEpsilon(payload.epsilons[stop])}` : "NOT PRIVATE: in this fit";
+/**
+ * A claim as a sentence that asserts it only if it holds.
+ * @param {State} state
+ * @param {string} said
+ * @param {string | null} reason  why it does not hold, "" if `said` tells it; null if it holds
+ */
+export function claimSentence({ fit, payload, stop }, said, reason) {
+  const at = fit.guarantee.private ? `At ε = ${formatEpsilon(payload.epsilons[stop])}` : "NOT PRIVATE: in this fit";
+  if (reason === null) return `${at}, ${said}.`;
+  return `${at}, it is uncertain whether ${said}${reason && "; "}${reason}.`;
 }
 
 /** The class that is predicted, such as "affairs = yes". */
@@ -31,7 +38,7 @@ function claimedClass({ link, target }) {
 /** What is higher or lower, in the unit of the score. */
 function claimedScore(payload) {
   const about = claimedClass(payload);
-  if (about !== null) return `odds of ${about}`;
+  if (about !== null) return `odds of ${about}${payload.link === "softmax" ? " against the average class" : ""}`;
   return `${payload.link === "log" ? "expected " : ""}${quotedName(payload.target.name, 40)}`;
 }
 
@@ -41,7 +48,7 @@ function claimTimes(link, estimate) {
 }
 
 function direction(estimate) {
-  if (estimate === 0) return "neither higher nor lower";
+  if (estimate === 0) return "higher or lower"; // such a claim does not hold, so this is what is uncertain
   return estimate > 0 ? "higher" : "lower";
 }
 
@@ -101,7 +108,7 @@ function claimedExtreme(state, question, claim) {
   const { kind } = question;
   const unit = payload.score_unit ? ` ${shortName(payload.score_unit, 40)}` : "";
   return `records with ${quotedName(term.name, 40)} = ${comparedNames(state, question)[0]} ` +
-    `${(claim.estimate > 0) === (kind === "highest") ? "have" : "do not have"} the ${kind} ${claimedScore(payload)}, ` +
+    `${claim.holds && (claim.estimate > 0) !== (kind === "highest") ? "do not have" : "have"} the ${kind} ${claimedScore(payload)}, ` +
     `other features equal: ${formatSigned(claim.estimate)}${unit}${claimTimes(payload.link, claim.estimate)} ` +
     `compared with the ${kind} of all others. With 95% confidence, the ${kind} bin ` +
     candidateWords(state, claim.candidates);
@@ -136,9 +143,9 @@ function claimedDecision({ payload, models }, { threshold }, claim) {
 }
 
 function doubtWords({ holds, basis }, kind) {
-  if (holds) return "";
-  if (kind === "rank") return "; the rank is uncertain";
-  return basis === "effect" ? "; may be noise" : "; may be noise or hidden by shrinkage";
+  if (holds) return null;
+  if (["rank", "highest", "lowest"].includes(kind)) return ""; // the sentence lists what is possible
+  return basis === "effect" ? "may be noise" : "may be noise or hidden by shrinkage";
 }
 
 /**
@@ -156,7 +163,7 @@ export function claimWords(state, question, claim) {
   const isPair = question.kind !== "decision" && Boolean(state.fit.terms[state.termIndex].axes);
   const ofCurve = words[question.kind] ?? (() => claimedContrast(state, question, claim));
   const said = isPair ? claimedPair(state, question, claim) : ofCurve();
-  return `${claimOpening(state)}, ${said}${doubtWords(claim, question.kind)}.`;
+  return claimSentence(state, said, doubtWords(claim, question.kind));
 }
 
 /**

@@ -1,5 +1,5 @@
 // Claims about the mean weight of a region of a filter, a mean filter or a difference, with joint noise.
-import { claimOpening } from "../claim/claim_words.js";
+import { claimSentence } from "../claim/claim_words.js";
 import { claimBetween, dot } from "../claim/contrasts.js";
 import { formatSigned, quotedName } from "../../kit/format.js";
 
@@ -86,8 +86,8 @@ export function filterClaimWords({ outline, choice, k, state }, region, claim) {
   const { rows, columns } = region;
   const named = outline.grid_shape === null ? quotedName(outline.input_names[columns[0]], 60)
     : `rows ${rows[0]} to ${rows[1]} and columns ${columns[0]} to ${columns[1]}`;
-  return `${claimOpening(state)}, ${title} is ` +
-    `${claim.estimate > 0 ? "positive" : "negative"} on average over ${named}: ${formatSigned(claim.estimate)} ` +
-    `${state.payload.score_unit} per unit of input, 95% between ${formatSigned(claim.low)} and ` +
-    `${formatSigned(claim.high)}${claim.holds ? "" : "; may be noise or hidden by shrinkage"}.`;
+  const said = `${title} is ${claim.estimate > 0 ? "positive" : "negative"} on average over ${named}: ` +
+    `${formatSigned(claim.estimate)} ${state.payload.score_unit} per unit of input, ` +
+    `95% between ${formatSigned(claim.low)} and ${formatSigned(claim.high)}`;
+  return claimSentence(state, said, claim.holds ? null : "may be noise or hidden by shrinkage");
 }
