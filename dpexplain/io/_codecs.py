@@ -101,6 +101,8 @@ def shape_to_plain(shape: ShapeFunction) -> dict[str, Any]:
         plain["effect_factor"] = shape.effect_factor
     if shape.count_std is not None:
         plain["count_std"] = shape.count_std.tolist()
+    if shape.score_name:
+        plain["score_name"] = shape.score_name
     return plain
 
 
@@ -125,6 +127,7 @@ def shape_from_plain(value: Any, path: str = "shape") -> ShapeFunction:
         "special": fields.take("special", _texts),
         "step": fields.take("step", optional(number)),
         "score_unit": fields.take("score_unit", text),
+        "score_name": fields.maybe("score_name", text) or "",
         "monotone": fields.take("monotone", optional(text)),
         "bag_std": fields.take("bag_std", optional(_numbers)),
         "stretch": fields.take("stretch", optional(number)),
@@ -165,6 +168,8 @@ def pair_to_plain(pair: PairCurve) -> dict[str, Any]:
     for name in ("noise_std", "sampling_std", "effect_std", "released"):
         if getattr(pair, name) is not None:
             plain[name] = getattr(pair, name).tolist()
+    if pair.score_name:
+        plain["score_name"] = pair.score_name
     if pair.edits:
         plain["edits"] = list(pair.edits)
     return plain
@@ -180,6 +185,7 @@ def pair_from_plain(value: Any, path: str = "pair") -> PairCurve:
         fields.take("count", items(_numbers)),  # type: ignore[arg-type]
         guarantee=fields.take("guarantee", guarantee_from_plain),
         score_unit=fields.take("score_unit", text),
+        score_name=fields.maybe("score_name", text) or "",
         noise_std=fields.maybe("noise_std", items(_numbers)),  # type: ignore[arg-type]
         sampling_std=fields.maybe("sampling_std", items(_numbers)),  # type: ignore[arg-type]
         effect_std=fields.maybe("effect_std", items(_numbers)),  # type: ignore[arg-type]

@@ -112,8 +112,15 @@ def with_unit(name: str, unit: str) -> str:
 
 
 def contribution_label(score_unit: str) -> str:
-    """Return the label of a contribution axis."""
-    return f"contribution [{plain(score_unit, 32)}]" if score_unit else "contribution"
+    """Return the label of a contribution axis; a long unit has a separate line."""
+    if not score_unit:
+        return "contribution"
+    return f"contribution{' ' if len(score_unit) < 16 else chr(10)}[{plain(score_unit, 32)}]"
+
+
+def score_words(score_name: str) -> str:
+    """Say what contributions add to, for the small print of a figure."""
+    return f"Contributions to {shorten(score_name, 80)}" if score_name else ""
 
 
 def guarantee_words(guarantee: Guarantee) -> str:
@@ -154,7 +161,7 @@ def privacy_title(ax: Axes, heading: str, guarantee: Guarantee, more: Sequence[s
     if guarantee.private:
         title(ax, heading, [words, *more])
     else:
-        title(ax, heading, [], words)
+        title(ax, heading, more, words)
 
 
 def watermark(ax: Axes, guarantee: Guarantee) -> None:

@@ -21,6 +21,7 @@ from dpexplain.plotting._style import (
     draw_watermark,
     new_axes,
     plain,
+    score_words,
     theme,
     tidy,
     title,
@@ -108,6 +109,7 @@ def plot_comparison(
     ax.legend(fontsize="x-small", frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
     private = all(curve.shape.guarantee.private for curve in curves)
     words = [f"{words[0].upper()}{words[1:]}" for words in comparison.guarantee_words]
+    words.append(score_words(curves[0].shape.score_name))
     if show == "effect":
         words.append(_effect_words(comparison, term))
     warning = f"non-private reference: {NOT_PRIVATE}" if curves[-1].reference else NOT_PRIVATE

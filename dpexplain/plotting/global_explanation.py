@@ -19,6 +19,7 @@ from dpexplain.plotting._style import (
     EFFECT_LABEL,
     MAY_BE_NOISE,
     NOISE_LABEL,
+    contribution_label,
     guarantee_words,
     plain,
     theme,
@@ -114,8 +115,10 @@ def plot_global(
             draw_shape(ax, part, spacing=spacing, max_categories=8, **look)
         ax.set_title(plain(part.name, 32), loc="left", fontsize="medium", fontweight="bold")
         ax.tick_params(labelsize="small")
-        ax.xaxis.label.set_fontsize("small")
-        ax.yaxis.label.set_fontsize("small")
+        for axis in (ax.xaxis, ax.yaxis):
+            axis.label.set_fontsize("small")
+            if "\n" in (label := contribution_label(part.score_unit)):  # the head names the score
+                axis.set_label_text(axis.label.get_text().replace(label, "contribution"))
     _head(figure, explanation, theme(panels[0]).ink, show, shown=len(parts))
     return panels
 

@@ -17,6 +17,7 @@ from dpexplain.plotting._style import (
     new_axes,
     plain,
     privacy_title,
+    score_words,
     theme,
     watermark,
     with_unit,
@@ -72,7 +73,7 @@ def plot_pair(pair: PairCurve, *, ax: Axes | None = None) -> Axes:
     ax = new_axes(ax, (6.4, 4.6))
     draw_pair(ax, pair)
     marked = pair.signal is not None and not pair.signal.all()
-    more = [f"Hatched: {MAY_BE_NOISE}"] if marked else []
+    more = [score_words(pair.score_name), f"Hatched: {MAY_BE_NOISE}" if marked else ""]
     privacy_title(ax, pair.name, pair.guarantee, more)
     return ax
 

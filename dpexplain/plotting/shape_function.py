@@ -15,6 +15,7 @@ from dpexplain.plotting._style import (
     limit_ticks,
     new_axes,
     privacy_title,
+    score_words,
     theme,
     tidy,
     watermark,
@@ -95,7 +96,8 @@ def plot_shape_function(
     ax = new_axes(ax, _size(shape, max_categories))
     draw_shape(ax, shape, spacing=spacing, max_categories=max_categories, show=show)
     words = shape.effect_caution if caution is None else caution
-    privacy_title(ax, shape.name, shape.guarantee, caution_lines(ax, words))
+    more = [score_words(shape.score_name), *caution_lines(ax, words)]
+    privacy_title(ax, shape.name, shape.guarantee, more)
     return ax
 
 

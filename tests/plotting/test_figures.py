@@ -15,6 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from dpexplain import Comparison, PrivacyLedger, plotting
+from dpexplain.io import from_json, to_json
 from example_explanations import (
     HOSTILE_NAMES,
     age,
@@ -103,6 +104,23 @@ def test_score_axis_has_a_unit_and_the_guarantee_is_written_in_words(name):
     assert "[log-odds]" in words
     assert "ε = 0.5" in words
     assert "δ = 1e-06" in words
+
+
+@pytest.mark.parametrize("private", [True, False])
+def test_the_figure_of_a_term_says_what_it_adds_to(private):
+    explanation = classifier() if private else reference()
+    words = f"Contributions to {explanation.score_name}"
+    assert explanation.target_name in words
+    assert words in words_in(explanation["age"].plot())
+    assert words in words_in(from_json(to_json(explanation["age"])).plot())
+    assert "Contributions to" not in words_in(plotting.plot_shape_function(age()))
+
+
+def test_a_long_unit_of_the_score_overlaps_no_other_panel():
+    visits = classifier(link="log", classes=None, target_name="visits to a doctor per year")
+    for ax in visits.plot():
+        assert "per year" not in ax.get_ylabel() + ax.get_xlabel()
+    assert visits["age"].plot().get_ylabel().startswith("contribution\n[log of the expected visits")
 
 
 @pytest.mark.parametrize("name", DRAWN)

@@ -211,9 +211,10 @@ class GlobalExplanation(
     def _completed(self, term: _Part) -> _Part:
         unit = term.score_unit or self.score_unit
         edits = tuple(edit.words for edit in self.edits if term.name in edit.terms) or term.edits
-        if (unit, edits) == (term.score_unit, term.edits):
+        name = self.score_name
+        if (unit, name, edits) == (term.score_unit, term.score_name, term.edits):
             return term
-        return dataclasses.replace(term, score_unit=unit, edits=edits)
+        return dataclasses.replace(term, score_unit=unit, score_name=name, edits=edits)
 
     @property
     def _by_score(self) -> tuple[GlobalExplanation]:

@@ -103,6 +103,8 @@ class PairCurve(NoisyPart, Record, ModelDisplay):
         Privacy guarantee of these numbers.
     score_unit : str, default=""
         Unit of the score; a :class:`GlobalExplanation` fills it in if it is empty.
+    score_name : str, default=""
+        Name of the score; a :class:`GlobalExplanation` fills it in.
     noise_std : array-like of the same shape or None, default=None
         Standard deviation of the privacy noise in each contribution, given the released grid, in
         `score_unit`; None if there is no noise or if it is unknown.
@@ -148,6 +150,7 @@ class PairCurve(NoisyPart, Record, ModelDisplay):
     _: dataclasses.KW_ONLY
     guarantee: Guarantee
     score_unit: str = ""
+    score_name: str = ""
     noise_std: FloatArray | None = None
     sampling_std: FloatArray | None = None
     effect_std: FloatArray | None = None
@@ -158,6 +161,7 @@ class PairCurve(NoisyPart, Record, ModelDisplay):
         """Check that the fields are consistent and freeze the arrays."""
         text("name", self.name)
         text("score_unit", self.score_unit)
+        text("score_name", self.score_name)
         if not isinstance(self.guarantee, Guarantee):
             raise ValueError(f"guarantee of term {self.name!r} must be a Guarantee.")
         axes = tuple(self.axes)

@@ -88,6 +88,9 @@ class ShapeFunction(NoisyPart, Binned, ModelDisplay):
     score_unit : str, default=""
         Unit of the score, such as ``"log-odds"`` for a classifier; a :class:`GlobalExplanation`
         fills it in if it is empty.
+    score_name : str, default=""
+        Name of the score, such as ``"log-odds of income = high"``; a :class:`GlobalExplanation`
+        fills it in.
     monotone : {"increasing", "decreasing"} or None, default=None
         Direction that the fit imposed on the curve over the value bins; None if it imposed none.
     bag_std : array-like of shape (n_bins,) or None, default=None
@@ -155,6 +158,7 @@ class ShapeFunction(NoisyPart, Binned, ModelDisplay):
     special: tuple[str, ...] = ()
     step: float | None = None
     score_unit: str = ""
+    score_name: str = ""
     monotone: Literal["increasing", "decreasing"] | None = None
     bag_std: FloatArray | None = None
     stretch: float | None = None
@@ -168,7 +172,7 @@ class ShapeFunction(NoisyPart, Binned, ModelDisplay):
 
     def __post_init__(self) -> None:
         """Check that the fields are consistent and freeze the arrays."""
-        for field in ("name", "unit", "description", "score_unit"):
+        for field in ("name", "unit", "description", "score_unit", "score_name"):
             text(field, getattr(self, field))
         if not isinstance(self.guarantee, Guarantee):
             raise ValueError(f"guarantee of term {self.name!r} must be a Guarantee.")
