@@ -19,6 +19,7 @@ from dpexplain._utils.names import closest_name
         ("hours-per-week", ["hours", "hours_per_week"], "hours_per_week"),
         ("AGEE", ["Age", "job"], "Age"),
         ("income", ["job", "age"], None),
+        ("1", ["16", "11", "01"], "01"),
         ("", ["job", "age"], None),
         ("age", [], None),
     ],

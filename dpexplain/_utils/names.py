@@ -23,10 +23,10 @@ def closest_name(name: str, known: Iterable[str]) -> str | None:
     Returns
     -------
     str or None
-        The first of these that exists: a known name that differs from `name` only in case and
-        surrounding spaces; the only known name that consists of a scikit-learn transformer's prefix
-        and `name` (``"scale__age"`` for ``"age"``); the most similar known name. The result is None
-        if no name is similar.
+        The first of these that exists: a known name that differs from `name` only in case,
+        surrounding spaces and leading zeros (``"01"`` for ``"1"``); the only known name that
+        consists of a scikit-learn transformer's prefix and `name` (``"scale__age"`` for ``"age"``);
+        the most similar known name. The result is None if no name is similar.
     """
     names = list(known)
     same = [each for each in names if _folded(each) == _folded(name)]
@@ -43,4 +43,5 @@ def closest_name(name: str, known: Iterable[str]) -> str | None:
 
 
 def _folded(name: str) -> str:
-    return name[:_LONGEST].strip().casefold()
+    folded = name[:_LONGEST].strip().casefold()
+    return folded.lstrip("0") or folded

@@ -43,7 +43,7 @@ def add_commands(commands: Any) -> None:
         examples="dpexplain fit data.csv --target income --schema schema.toml --epsilon 1 "
         "--out model.json\n"
         "dpexplain fit visits.parquet --target visits --schema visits.toml --epsilon 0.5 \\\n"
-        "    --set 'objective=\"poisson\"' --cap-epsilon 2 --out visits.json\n"
+        "    --set objective=poisson --cap-epsilon 2 --out visits.json\n"
         "dpexplain fit stays.csv --sep ';' --target died --schema stays.toml --epsilon 1 \\\n"
         "    --groups patient_id --max-rows-per-person 3 --out stays.json",
     )

@@ -123,7 +123,7 @@ def add_model(command: argparse.ArgumentParser) -> None:
         default=[],
         metavar="NAME=VALUE",
         dest="settings",
-        help="parameter of the model, written as in TOML: --set 'preset=\"paper\"'",
+        help="parameter of the model: a word, or a value in TOML: --set preset=paper",
     )
     add_rows_per_person(command)
     command.add_argument(
@@ -243,8 +243,11 @@ def settings_of(asked: argparse.Namespace) -> dict[str, Any]:
     return dict(given)
 
 
+_NO_STRINGS = frozenset({"true", "false", "yes", "no", "on", "off", "none", "null", "inf", "nan"})
+
+
 def setting(text: str) -> tuple[str, Any]:
-    """Parse ``name=value``, with the value in TOML syntax.
+    """Parse ``name=value``, with a word or a value in TOML syntax.
 
     Parameters
     ----------
@@ -265,16 +268,21 @@ def setting(text: str) -> tuple[str, Any]:
     --------
     >>> setting("n_filters=5"), setting('monotone_constraints={age = "increasing"}')
     (('n_filters', 5), ('monotone_constraints', {'age': 'increasing'}))
+    >>> setting("objective=poisson")
+    ('objective', 'poisson')
     """
     name, sign, value = text.partition("=")
     if not sign or not name.strip().isidentifier():
         raise CommandError(f"--set {text}: expected NAME=VALUE, for example --set outer_bags=4.")
+    if (word := value.strip()).isidentifier() and word.lower() not in _NO_STRINGS:
+        return name.strip(), word  # without quotes, because shells remove them
     try:
         return name.strip(), tomllib.loads(f"value = {value}")["value"]
     except (tomllib.TOMLDecodeError, KeyError):
         raise CommandError(
-            f"--set {text}: the value is not TOML; write strings in quotes: --set "
-            f"'{name}=\"word\"'."
+            f"--set {text}: the value is not TOML; write true or false, a number, a word, a list "
+            'such as ["age & sex"], or a table such as {age = "increasing"}, in quotes of the '
+            "shell."
         ) from None
 
 

@@ -117,7 +117,9 @@ def test_other_limits_than_those_of_the_ledger_are_refused(folder, capsys):
         (["--out", "nowhere/model.json"], "folder does not exist"),
         (["--out", "m.json", "--epsilon", "-1"], "epsilon=-1.0 must be"),
         (["--out", "m.json", "--set", "trees=4"], "has no such parameter"),
-        (["--out", "m.json", "--set", "max_rounds=many"], "the value is not TOML"),
+        (["--out", "m.json", "--set", "max_rounds=many"], "max_rounds='many'"),
+        (["--out", "m.json", "--set", "calibrated=False"], "the value is not TOML; write true or"),
+        (["--out", "m.json", "--set", "pairs=[age]"], "the value is not TOML"),
         (["--out", "m.json", "--set", "epsilon=4"], "use the option"),
         (["--out", "m.json", "--target", "incme"], "did you mean 'income'?"),
         (["--out", "m.json", "--schema", "other.toml"], "no such file"),
@@ -246,7 +248,7 @@ def test_cells_that_do_not_parse_are_no_error(folder):
 
 
 def test_parameters_are_given_as_toml(folder):
-    settings = ["--set", 'preset="paper"', "--set", 'monotone_constraints={age = "increasing"}']
+    settings = ["--set", "preset=paper", "--set", 'monotone_constraints={age = "increasing"}']
     assert main([*FIT, *settings, "--out", "model.json", "--quiet"]) == 0
     bins = dpexplain.io.load("model.json")["age"].frame()
     values = bins["contribution"][~bins["special"].astype(bool)]
