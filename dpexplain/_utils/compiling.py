@@ -151,9 +151,9 @@ def _make_all() -> None:
 class CompilingProgress:
     """Progress bar for compiling the kernels that fits usually need.
 
-    Which kernels a fit needs can depend on the size of the table, but their number depends only on
-    its settings and schema, so the bar reveals nothing about records. It is shown only in a
-    terminal or a notebook, and is never logged.
+    The settings, the schema and released numbers decide which kernels a private fit calls, so the
+    bar and the compiled files reveal nothing about records. The bar is shown only in a terminal or
+    a notebook, and is never logged.
 
     Attributes
     ----------

@@ -151,6 +151,7 @@ def _read(path: str | PathLike[str], form: LineFormat, types: dict[str, Any]) ->
 def _readable(file: IO[bytes], form: LineFormat, n_cells: int) -> Iterator[bytes]:
     """Yield blocks of lines in UTF-8; the cells of unreadable lines are empty."""
     yield b"\n"  # skipped by the parser, which may treat the first bytes of its input specially
+    _mended(b"", form.separator.encode(), n_cells)  # compiled here, with or without any record
     for block in whole_lines(file, form.newline):
         text = in_utf8(block, form)
         text = text.replace(b"\r\n", b"\n") if b"\r" in text else text

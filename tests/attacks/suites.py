@@ -7,6 +7,7 @@ import budget_attacks
 import calibration_attacks
 import cell_attacks
 import certificate_attacks
+import kernel_attacks
 import leak_attacks
 import ledger_attacks
 import limit_attacks
@@ -23,6 +24,7 @@ SUITES = (
     limit_attacks,
     noise_attacks,
     leak_attacks,
+    kernel_attacks,
     pair_attacks,
     calibration_attacks,
     cell_attacks,

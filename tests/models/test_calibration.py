@@ -61,7 +61,8 @@ def test_scores_are_counted_as_in_a_loop_however_records_are_held(n):
     try:
         cut = n // 3
         halves = ChunkedRecords([whole.rows(0, cut), whole.rows(cut, n)])
-        for records in (whole, halves, team.sharing(Records(bins, [5, 3], target, LOGISTIC))):
+        shared = team.sharing(Records(bins, [5, 3], target, LOGISTIC), n)
+        for records in (whole, halves, shared):
             for feature, curve in enumerate(curves):
                 records.apply(feature, curve)
             found = records.score_counts(low, width, n_cells)

@@ -177,7 +177,7 @@ def test_sums_of_pairs_are_those_of_a_loop_however_records_are_held(n):
     np.testing.assert_array_equal(halves.pair_sums(upper), expected)
     team = Team(2)
     try:
-        np.testing.assert_array_equal(team.sharing(whole).pair_sums(upper), expected)
+        np.testing.assert_array_equal(team.sharing(whole, len(whole)).pair_sums(upper), expected)
     finally:
         team.close()
 

@@ -47,7 +47,7 @@ def ways_to_hold(records, n_parts):
     yield records.rows(0, len(records)), None
     yield ChunkedRecords([records.rows(*r) for r in rows]), None
     team = Team(n_parts)
-    yield team.sharing(records.rows(0, len(records))), team
+    yield team.sharing(records.rows(0, len(records)), len(records)), team
 
 
 @examples(25)

@@ -387,7 +387,7 @@ class _PrivateBoosting(PrivateEstimator):
             binned, records = private_bins(
                 source, schema, settings=settings, budget=budget, mechanism=mechanism
             )
-            records = team.sharing(records)
+            records = team.sharing(records, binned.n_samples)
             fit = fit_private(
                 binned,
                 records,

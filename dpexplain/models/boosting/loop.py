@@ -74,7 +74,7 @@ class PrivateStep:
 
         The result is the score per bin of each feature, or None if the records do not allow it.
         """
-        if records.stacked() is None:
+        if records.stacked(visits.n_records) is None:
             return None
         n_bins = visits.n_bins.tolist()
         curves = np.zeros((len(n_bins), max(n_bins)))

@@ -66,6 +66,11 @@ class Visits(Sequence[Visit]):
     def __len__(self) -> int:
         return len(self.feature)
 
+    @property
+    def n_records(self) -> float:
+        """Released number of records: the weights of the leaves of the first tree."""
+        return float(self.leaf_weight[0, : self.n_leaves[0]].sum())
+
     @overload
     def __getitem__(self, place: int) -> Visit: ...
     @overload

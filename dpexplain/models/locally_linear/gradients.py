@@ -174,7 +174,8 @@ class GradientSums:
         largest = products.largest_factor(n_features, 2**bits)
         left, unit = products.rounded(weights[None], largest, products.N_ROWS)
         sums = products.zeros(1, n_rows, n_features)
-        for start in range(0, len(rows), products.CHUNK):
+        # Even an empty sample is one block: whether kernels are compiled would reveal a record.
+        for start in range(0, max(len(rows), 1), products.CHUNK):
             block = rows[start : start + products.CHUNK]
             z = self._features.integers[block][None]
             right = products.padded(z, products.N_COLUMNS)
@@ -224,7 +225,7 @@ class GradientSums:
             return found
         found = np.empty((len(whole), len(rows)))
         flat = rows.reshape(-1, self._basis.n_inputs).T
-        for start in range(0, len(whole), _ROWS_PROJECTED):
+        for start in range(0, max(len(whole), 1), _ROWS_PROJECTED):  # as in `_exact`
             z = whole[start : start + _ROWS_PROJECTED, :-1].astype(np.float64)
             part = found[start : start + _ROWS_PROJECTED]
             squared_norms(z @ flat, len(rows), float(self._seen_constant) ** 2, part)

@@ -72,7 +72,7 @@ class CurveStep:
 
         The result is the score per bin of each feature, or None if the records do not allow it.
         """
-        bins = records.stacked(wide=True)
+        bins = records.stacked(len(records), wide=True)
         if bins is None:
             return None
         start = np.cumsum([0, *map(len, tables)])

@@ -279,17 +279,20 @@ class Records:
         )
         return sums
 
-    def stacked(self, *, wide: bool = False) -> NDArray[Any] | None:
+    def stacked(self, n_records: float, *, wide: bool = False) -> NDArray[Any] | None:
         """Return the bins of all features in one array, if one call makes many visits.
 
         The array has the shape (n_features, n_samples). The result is None if the loss needs its
         own passes, if a bin takes two bytes, or if the array would be large. In a large table, a
         pass takes much longer than the steps between passes, so little time would be saved. If
         `wide` is True, all bins take two bytes, so that only one version of a kernel is compiled.
+
+        A private fit passes the released number of records. The exact number must not decide: other
+        kernels would be compiled, which leave files and are shown by a progress bar.
         """
         features = self._bins[: len(self._n_bins)]
         if self._stack is None and self._loss in (LOGISTIC, SQUARED):
-            small = sum(len(bins) for bins in features) <= _MOST_STACKED
+            small = n_records * len(features) <= _MOST_STACKED
             if small and (wide or all(bins.dtype == np.uint8 for bins in features)):
                 self._stack = np.stack(features, dtype=np.uint16 if wide else np.uint8)
                 self._bins[: len(features)] = list(self._stack)

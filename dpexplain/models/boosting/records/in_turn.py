@@ -60,8 +60,7 @@ class VisitsInTurn:
         self._limits = float(learning_rate), float(bound)
         self._update = np.empty(curves.shape[1], dtype=np.float32)
         self._work = np.empty(curves.shape[1], dtype=np.float32), *_work()
-        # Weights of leaves are released numbers of records.
-        self._n_released = float(visits.leaf_weight[0, : visits.n_leaves[0]].sum())
+        self._n_released = visits.n_records
 
     def part(self, first: int, last: int, clip: float) -> PartInTurn:
         """Return some of the visits, which share a clip, for `Mechanism.release_in_turn`."""

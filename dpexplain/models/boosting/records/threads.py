@@ -56,7 +56,7 @@ def check_n_jobs(n_jobs: object) -> None:
     )
 
 
-def n_threads(n_jobs: int | None, n_records: int) -> int:
+def n_threads(n_jobs: int | None, n_records: float) -> int:
     """Choose the number of threads for passes over the records.
 
     Parameters
@@ -65,9 +65,9 @@ def n_threads(n_jobs: int | None, n_records: int) -> int:
         Number of threads; -1 means one thread per processor. None means one thread for a fit that
         may run in parallel with others. For any other fit, it means as many threads as there are
         processors, or fewer, so that each thread gets at least `LEAST_SHARE` records.
-    n_records : int
-        Number of records in this process; this number is private. The number of threads can depend
-        on it, so nothing stored may depend on the number of threads.
+    n_records : float
+        Released number of records. The exact number must not decide: passes with threads compile
+        other kernels, which leave files and are shown by a progress bar.
 
     Returns
     -------
@@ -78,7 +78,7 @@ def n_threads(n_jobs: int | None, n_records: int) -> int:
 
     if n_jobs is not None:
         return min(cpu_count(), MOST_THREADS) if n_jobs == -1 else n_jobs
-    most = min(n_records // LEAST_SHARE, MOST_THREADS)
+    most = int(min(n_records // LEAST_SHARE, MOST_THREADS))
     if most < 2 or _is_one_of_several():
         return 1
     return min(most, cpu_count())
@@ -115,13 +115,15 @@ class Team:
     def __repr__(self) -> str:
         return "<Team>"
 
-    def sharing(self, records: BinnedRecords) -> BinnedRecords:
+    def sharing(self, records: BinnedRecords, n_records: float) -> BinnedRecords:
         """Split records among the threads if there are several.
 
         Parameters
         ----------
         records : BinnedRecords
             Records with scores of zero, which must not be used afterward.
+        n_records : float
+            Released number of records.
 
         Returns
         -------
@@ -130,7 +132,7 @@ class Team:
             thread, or if the records are not in this process.
         """
         chunks = records.local()
-        n = n_threads(self._n_jobs, sum(map(len, chunks)))
+        n = n_threads(self._n_jobs, n_records)
         if n == 1 or not chunks:
             return records
         # The calling thread processes a chunk, too.
