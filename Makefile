@@ -207,7 +207,7 @@ oldest: ## tests on the oldest numpy, pandas and scikit-learn that pyproject.tom
 	$(PYTHON) $(SUPPORT)/oldest.py
 
 .PHONY: install-check
-install-check: $(VENV)/.test ## install the wheel on each Python that is here, time the first picture
+install-check: $(VENV)/.test ## install the wheel on each Python that is here, time the first picture of one
 	$(BIN)/python $(SUPPORT)/install_check.py
 
 .PHONY: binder-check

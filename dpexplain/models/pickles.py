@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import cache
 from typing import Any
 
 from sklearn.base import BaseEstimator
@@ -18,6 +19,12 @@ class VersionedEstimator(BaseEstimator):
     Loading a pickle written by a different version causes a warning, because the attributes of a
     fitted model may change between versions.
     """
+
+    @classmethod
+    @cache
+    def _get_param_names(cls) -> list[str]:
+        """Return the names once per class; scikit-learn reads the signature each time."""
+        return super()._get_param_names()
 
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), _VERSION: __version__}
