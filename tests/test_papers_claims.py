@@ -175,7 +175,6 @@ def test_the_studies_are_described_as_their_modules_do(load, folder):
 
 
 _FEW = {
-    "ebm_smoothness": 1,  # the bagged EBM, itself a mean of 16 fits
     "locally_linear_table": 1,  # filters and records of one fit; accuracies of five
 }
 """Studies with fewer than five fits for a number; the first page names those to run again."""
