@@ -200,17 +200,27 @@ def observations(model: Any, probes: pd.DataFrame) -> dict[str, float]:
     """
     score = getattr(model, "decision_function", model.predict)
     found = {f"score {i}": v for i, v in enumerate(np.ravel(score(probes)))}
-    found |= explained_numbers(_without_bands(model).explain_global())
+    found |= explained_numbers(without_bands(model).explain_global())
     for name, value in vars(model).items():
         if name.endswith("_") and not name.startswith("_") and name not in _NOT_LOOKED_AT:
             found |= dict(_flat(name, value))
     return found
 
 
-def _without_bands(model: Any) -> Any:
+def without_bands(model: Any) -> Any:
     """Return a copy of a model whose explanations have no bands.
 
     Bands are slow to compute and follow from the releases, so they reveal nothing more.
+
+    Parameters
+    ----------
+    model : private estimator
+        Fitted model.
+
+    Returns
+    -------
+    private estimator
+        A copy, or the model itself if it has no bands.
     """
     if not isinstance(model, AdditiveModel):
         return model
