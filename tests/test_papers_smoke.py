@@ -153,6 +153,25 @@ def test_maps_of_single_records_are_compared_with_a_network(load, monkeypatch):
     assert all(-1.0 <= row["value"] <= 1.0 for row in rows)
 
 
+def test_top_filters_are_as_alike_as_their_pairs_are(load):
+    module = load("paper_locally_linear_choices")
+    vectors = np.random.default_rng(0).normal(size=(5, 3))
+
+    cosines = [
+        a @ b / np.linalg.norm(a) / np.linalg.norm(b)
+        for i, a in enumerate(vectors)
+        for b in vectors[:i]
+    ]
+
+    assert module.mean_cosine(vectors) == pytest.approx(np.mean(cosines))
+    (cell,) = module.variety_cells(fast=True)
+    several = module.measure_variety(**cell)
+    single = module.measure_variety(**{**cell, "n_filters": 1})
+    assert [row["class"] for row in several] == [None, *"0123456789"]
+    assert min(row["value"] for row in several[1:]) < 0.999
+    assert [row["value"] for row in single[1:]] == pytest.approx([1.0] * 10)
+
+
 def test_random_predictions_have_a_mean_auroc_of_one_half(load, monkeypatch):
     module, data = load("paper_ebm_repairs"), load("bench_data")
     monkeypatch.setattr(module, "loaded", lambda name: data.load_simulated(300))

@@ -43,6 +43,7 @@ MODULES = (
     "objective_calibration_alphas",
     "locally_linear",
     "locally_linear_attributions",
+    "locally_linear_choices",
     "locally_linear_maps",
     "locally_linear_weightings",
     "deep",

@@ -215,4 +215,4 @@ def _seconds(table: pd.DataFrame) -> str:
         return ""
     seconds = table.loc[table["cpu_s"] > 0, "cpu_s"]
     least, most = (f"{s:.0f}" if s >= 10 else f"{s:.2g}" for s in (seconds.min(), seconds.max()))
-    return f"; a fit took {least} to {most} CPU seconds"
+    return f"; a fit took {least if least == most else f'{least} to {most}'} CPU seconds"

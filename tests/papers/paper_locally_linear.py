@@ -111,6 +111,7 @@ def fitted_images(
     n_filters: int,
     n_epochs: int,
     repeat: int = 0,
+    inverse_temperature: float | None = None,
 ) -> tuple[Any, Images, float]:
     """Return a fitted model, the images and the CPU seconds of the fit."""
     pictures = images(data)
@@ -123,7 +124,7 @@ def fitted_images(
     }
     if model == PAPER_MODEL:  # as in the experiments, which have beta = 1 without a projection
         usual = 1.0 if projection == "none" else 1.0 / 30.0
-        settings["inverse_temperature"] = _SHARPNESS.get(data, usual)
+        settings["inverse_temperature"] = inverse_temperature or _SHARPNESS.get(data, usual)
     if epsilon is None:
         fitted: Any = LocallyLinearClassifier(max_epochs=n_epochs, random_state=repeat, **settings)
     else:

@@ -67,6 +67,8 @@ REDUCED = {
     "locally_linear_published": "20 epochs, as in the paper; 10 fits there; its clip of 0.001 is, "
     "as in its authors' code, that of a loss averaged over 500 images, so 0.5 for one image; "
     "clothing is centered, which that code does not do",
+    "locally_linear_temperatures": "3 epochs instead of 20; epsilon 2 and no privacy",
+    "locally_linear_variety": "3 epochs instead of 20; the paper shows two classes as pictures",
     "locally_linear_table": f"{_HOSPITAL}; three filters per class instead of two",
     "locally_linear_attributions": _HOSPITAL,
     "locally_linear_maps": _HOSPITAL,
