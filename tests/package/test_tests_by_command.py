@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -23,15 +24,29 @@ def expression(repository, command, **environment):
     return re.search(r'-m "([^"]+)"', plan.stdout)[1]
 
 
-def collected(repository):
-    """Map each test that pytest finds to whether it is left to the full command."""
-    command = "import json, tests_by_command as t; print(json.dumps(t.collected()))"
+def collected(repository, session):
+    """Map each test that pytest finds to whether it is left to the full command.
+
+    What this session found is not looked for again, which takes half a minute.
+    """
+    whole, folder = repository / "tests", repository / "tests"
+    asked = session.config.option
+    found = {}
+    if [Path(each).resolve() for each in session.config.args] == [whole] and (
+        (asked.markexpr.strip(), asked.keyword, asked.deselect) == ("not browser", "", None)
+    ):
+        found = {i.nodeid: i.get_closest_marker("full") is not None for i in session.items}
+        folder = whole / "browser"
+    command = (
+        "import json, pathlib, sys, tests_by_command as t\n"
+        "print(json.dumps(t.collected(pathlib.Path(sys.argv[1]))))"
+    )
     result = subprocess.run(
-        [sys.executable, "-c", command], cwd=repository / "tests/support",
+        [sys.executable, "-c", command, str(folder)], cwd=repository / "tests/support",
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert result.returncode == 0, result.stderr[-3000:]
-    return json.loads(result.stdout)
+    return found | json.loads(result.stdout)
 
 
 def area(name):
@@ -39,12 +54,14 @@ def area(name):
 
 
 @pytest.mark.full
-def test_the_full_command_runs_every_test_and_the_daily_one_a_part_from_every_area(repository):
+def test_the_full_command_runs_every_test_and_the_daily_one_a_part_from_every_area(
+    repository, request
+):
     # Each test is in exactly one of these two.
     whole = {expression(repository, part, FULL="1").strip() for part in ("unit", "browser")}
     assert whole == {"not browser", "browser"}
 
-    waits = collected(repository)
+    waits = collected(repository, request.session)
     daily = [name for name, full in waits.items() if not full]
     assert 0 < len(daily) < len(waits)
     assert {area(name) for name in waits} - {area(name) for name in daily} == ALL_WAIT
