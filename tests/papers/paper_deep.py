@@ -412,8 +412,7 @@ STUDIES: tuple[Study, ...] = (
         shows="the same on a few small images: digits of scikit-learn, which the paper lacks",
         protocol=f"{_PROTOCOL} A network of 9,258 weights with tanh, whose rates were chosen on "
         "held-out training images at epsilon 2; all 1,437 training images in each of 60 steps, "
-        "without privacy 30 epochs. The private networks of the table were trained with Opacus; a "
-        "test compares its clipped gradients with those of the present code.",
+        "without privacy 30 epochs.",
         cells=digit_cells,
         measure=measure,
         needs=_NEEDS,
