@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 
 import pandas as pd
 
+from dpexplain._utils.guarantee_words import without_rows
 from dpexplain.accounting.composition import compose_mu
 from dpexplain.accounting.gdp import epsilon_from_mu
 from dpexplain.accounting.summary import LedgerSummary
@@ -16,7 +17,7 @@ from dpexplain.compare._by_epsilon import ByEpsilon
 from dpexplain.compare._metrics import checked_metrics
 from dpexplain.explain import _html
 from dpexplain.explain._record import Record, text
-from dpexplain.explain._text import short_number, upper_number
+from dpexplain.explain._text import short_number, shorten, upper_number
 from dpexplain.explain.display import Display
 from dpexplain.explain.guarantee import NOT_PRIVATE, Guarantee
 
@@ -58,8 +59,26 @@ class Fits(Record, Display, Generic[Model]):
         for field in same:
             if any(getattr(fit, field) != getattr(fits[0], field) for fit in fits):
                 raise ValueError(f"explanations differ in {field}; compare fits of one model only.")
+        self._check_guarantees()
         if self.metrics is not None:
             self._set("metrics", checked_metrics(self.metrics))
+
+    def _check_guarantees(self) -> None:
+        """Reject fits that have no joint guarantee, or that the ledger cannot hold."""
+        private = [each for row in self._guarantees().values() for each in row if each.private]
+        protected = {(without_rows(each.unit), each.adjacency) for each in private}
+        if len(protected) > 1:
+            pairs = ", ".join(sorted(f"{unit} ({adjacency})" for unit, adjacency in protected))
+            raise ValueError(
+                f"explanations protect different units of privacy: {shorten(pairs, 200)}. Fits "
+                "with different units or adjacencies have no total; compare them separately."
+            )
+        alone = [each for each in private if each.mu is None]
+        if alone and self.ledger.n_private < len(private):
+            raise ValueError(
+                f"{len(private)} private fits, but the ledger has {self.ledger.n_private} private "
+                "entries; pass the summary of the ledger to which the fits were charged."
+            )
 
     def fits(self) -> Iterator[tuple[float, int, Model]]:
         """Iterate over all fits; the reference comes last.
@@ -164,10 +183,13 @@ class Fits(Record, Display, Generic[Model]):
         deltas = sorted({guarantee.delta for row in guarantees.values() for guarantee in row})
         alone = ", ".join(upper_number(max(g.epsilon for g in row)) for row in guarantees.values())
         delta = " or ".join(upper_number(value) for value in deltas)
+        unit = without_rows(guarantees[self.epsilons[0]][0].unit)
+        whom = "" if unit == "one record" else f" for {shorten(unit)}"
         return (
-            f"each model alone: ε = {alone} (δ = {delta})",
+            f"each model alone: ε = {alone} (δ = {delta}){whom}",
             "all models shown, if published together: "
-            f"ε = {upper_number(self.epsilon_together)} (δ = {upper_number(self.ledger.delta)})",
+            f"ε = {upper_number(self.epsilon_together)} "
+            f"(δ = {upper_number(self.ledger.delta)}){whom}",
         )
 
     def _mean(self, epsilon: float, metric: str) -> str:

@@ -36,7 +36,7 @@ from attack_kit import (
     table,
     takes_samples,
 )
-from dpexplain import PrivacyLedger
+from dpexplain import Comparison, PrivacyLedger
 from dpexplain.accounting import (
     DiscreteLaplaceEvent,
     GaussianEvent,
@@ -222,6 +222,37 @@ def total_without_a_unit(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(LedgerSummary, "total_for", lambda self, unit: honest(self, "one record"))
 
 
+def total_of_a_comparison(_: str) -> Finding:
+    """Compare fits with another unit or adjacency, or beside another ledger: is there a total?
+
+    The second person-level row of somebody replaces one that is in use, and a fit with pure epsilon
+    costs what a ledger says only if that ledger holds it.
+    """
+
+    def attempts() -> Any:
+        boosted, forest = "DPExplainableBoostingClassifier", "DPRandomForestClassifier"
+        X, y = table(boosted, 30)
+        persons = {"groups": ("patient", list(range(30)))}
+        for name, other, given in (
+            (boosted, {"max_rows_per_person": 1}, persons),
+            (boosted, {"adjacency": "replace"}, {}),
+            (forest, {}, {}),
+        ):
+            first = estimator(name, epsilon=1.0).fit(X, y).explain_global()
+            second = estimator(name, epsilon=2.0, **other).fit(X, y, **given).explain_global()
+            ledger, said = PrivacyLedger("patients").summary(), ""
+            with contextlib.suppress(ValueError):
+                fits = {1.0: (first,), 2.0: (second,)}
+                said = Comparison((1.0, 2.0), fits, ledger=ledger).guarantee_words[1]
+            yield Finding(said != "", f"{name}, {other}: {said}")
+
+    return first_find(attempts())
+
+
+def comparisons_look_at_no_guarantee(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Comparison, "_check_guarantees", lambda self: None)
+
+
 # --- one budget spent twice --------------------------------------------------------------------
 
 _COPIES: dict[str, Callable[[PrivacyLedger], Any]] = {
@@ -396,6 +427,13 @@ ATTACKS = [
         total_of_records_for_persons,
         total_without_a_unit,
         "the unit of one model is taken for that of the ledger",
+    ),
+    Attack(
+        "fits that protect others, or that no ledger holds, have one total",
+        total_of_a_comparison,
+        comparisons_look_at_no_guarantee,
+        "a comparison does not look at what its fits protect",
+        every_model=False,
     ),
     Attack(
         "records of an earlier fit reach the next one",

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from dpexplain import Comparison, PrivacyLedger
+from dpexplain.accounting import LaplaceEvent
 from dpexplain.accounting.gdp import epsilon_from_mu
 from dpexplain.explain import Guarantee
 from example_explanations import HOSTILE_NAMES, age, age_and_job, classifier, job, reference
@@ -69,11 +70,41 @@ def test_models_together_cost_their_composition():
     assert 2.0 < expected < 3.0
 
 
+def pure(n_charges):
+    ledger = PrivacyLedger("without mu")
+    for _ in range(n_charges):
+        ledger.charge([LaplaceEvent("leaves", noise_multiplier=2.0)], label="forest")
+    fits = (classifier(Guarantee(0.5, 0.0, "add_remove", True)),) * 2
+    return comparison(epsilons=(0.5,), explanations={0.5: fits}, ledger=ledger.summary())
+
+
 def test_models_without_mu_take_the_total_of_the_ledger():
-    guarantee = Guarantee(0.5, 0.0, "add_remove", True)
-    ledger = PrivacyLedger("without mu").summary()
-    pure = comparison(epsilons=(0.5,), explanations={0.5: (classifier(guarantee),)}, ledger=ledger)
-    assert pure.epsilon_together == ledger.private_epsilon
+    three = pure(3)
+    assert three.epsilon_together == three.ledger.private_epsilon > 1.0
+
+
+def test_models_without_mu_need_a_ledger_that_can_hold_them():
+    with pytest.raises(ValueError, match="2 private fits, but the ledger has 1 private entries"):
+        pure(1)
+
+
+@pytest.mark.parametrize(
+    "other", [{"unit": "one person (patient)"}, {"adjacency": "replace"}], ids=["unit", "adjacency"]
+)
+def test_models_that_protect_something_else_have_no_total(other):
+    mixed = classifier(replace(fit(2.0).guarantee, **other))
+    with pytest.raises(ValueError, match="explanations protect different units of privacy"):
+        comparison(explanations={0.5: (fit(0.5),), 2.0: (mixed,)})
+
+
+def test_the_rows_of_a_person_are_no_other_unit_and_the_unit_is_named():
+    units = ("one person (patient)", "one person (patient), of whom at most 2 rows are used")
+    fits = [
+        classifier(replace(fit(epsilon).guarantee, unit=unit))
+        for epsilon, unit in zip((0.5, 2.0), units, strict=True)
+    ]
+    words = comparison(explanations={0.5: (fits[0],), 2.0: (fits[1],)}).guarantee_words
+    assert all(line.endswith("for one person (patient)") for line in words)
 
 
 def test_seeded_models_are_called_not_private():
