@@ -174,6 +174,20 @@ class Guarantee:
             unit=self.unit,
         )
 
+    def promises_as(self, other: Guarantee) -> bool:
+        """Return whether another guarantee has the same numbers, adjacency and unit.
+
+        Parameters
+        ----------
+        other : Guarantee
+
+        Returns
+        -------
+        bool
+        """
+        names = ("private", "epsilon", "delta", "adjacency", "unit")
+        return all(getattr(self, name) == getattr(other, name) for name in names)
+
     def marked(self, words: str) -> str:
         """Prepend a warning to a sentence, unless there is a guarantee.
 

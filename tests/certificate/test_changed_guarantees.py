@@ -67,9 +67,10 @@ def test_file_that_states_no_mu_or_larger_numbers_is_certified(made):
         assert release(path, PrivacyLedger.open(made.ledger)).entry == 1
 
 
-def test_term_with_a_smaller_epsilon_than_its_model_is_refused(made):
+def test_term_with_a_smaller_mu_than_its_model_is_refused(made):
     shown = certifiable()
-    less = dataclasses.replace(shown.terms[0], guarantee=guarantee(0.1))
+    promise = dataclasses.replace(shown.terms[0].guarantee, mu=0.01)
+    less = dataclasses.replace(shown.terms[0], guarantee=promise)
     shown = dataclasses.replace(shown, terms=(less, *shown.terms[1:]))
     refused(made, shown, r"\(of a term\)")
 

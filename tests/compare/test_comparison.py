@@ -59,7 +59,7 @@ def test_pairs_that_only_fits_without_privacy_have_name_no_row():
     mixed = comparison(explanations={0.5: (fit(0.5), unsafe), 2.0: (fit(2.0),)})
     assert mixed.pair_names == ()
     assert comparison(explanations={0.5: (unsafe,)}, epsilons=(0.5,)).pair_names == (pair.name,)
-    private = fit(2.0, pairs=(pair,))
+    private = fit(2.0, pairs=(age_and_job(fit(2.0).guarantee),))
     assert comparison(explanations={2.0: (private,)}, epsilons=(2.0,)).pair_names == (pair.name,)
 
 

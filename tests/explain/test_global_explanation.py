@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import pickle
 
 import pytest
@@ -101,9 +102,23 @@ def test_contradicting_fields_are_refused(changes, message):
 
 def test_a_private_explanation_holds_nothing_that_is_not_private():
     not_private = Guarantee.not_private("for comparison only")
-    with pytest.raises(ValueError, match=r"hold non-private components: 'age'\. Remove them"):
+    with pytest.raises(ValueError, match=r"those of another fit: 'age'\. Remove them"):
         classifier(terms=(age(not_private), job()))
     pair = paired().pairs[0]
     with pytest.raises(ValueError, match="cannot hold non-private components"):
         classifier(pairs=(pair,))
     assert classifier(not_private, pairs=(pair,)).pairs
+
+
+@pytest.mark.parametrize(
+    "other",
+    [{"epsilon": 8.0}, {"delta": 1e-3}, {"adjacency": "replace"}, {"unit": "one person (patient)"}],
+    ids=str,
+)
+def test_a_private_explanation_holds_nothing_of_a_fit_with_another_guarantee(other):
+    given = {"epsilon_replace": None, **other}
+    dearer = dataclasses.replace(classifier().guarantee, **given)
+    with pytest.raises(ValueError, match="those of another fit: 'age'"):
+        classifier(terms=(age(dearer), job()))
+    with pytest.raises(ValueError, match="those of another fit: 'age', 'job'"):
+        dataclasses.replace(classifier(dearer), guarantee=classifier().guarantee)

@@ -231,11 +231,8 @@ def global_explanations(draw: st.DrawFn) -> GlobalExplanation:
     terms = draw(st.lists(shapes(), min_size=1, max_size=3, unique_by=lambda term: term.name))
     classes = draw(st.lists(names, min_size=2, max_size=2, unique=True))
     guarantee = draw(guarantees())
-    if guarantee.private:  # of nothing that is not
-        terms = [
-            term if term.guarantee.private else dataclasses.replace(term, guarantee=guarantee)
-            for term in terms
-        ]
+    if guarantee.private:  # of nothing that is not, or that has another guarantee
+        terms = [dataclasses.replace(term, guarantee=guarantee) for term in terms]
     pair = dataclasses.replace(draw(pairs()), guarantee=guarantee)
     has_pair = draw(st.booleans()) and all(term.name != pair.name for term in terms)
     return GlobalExplanation(

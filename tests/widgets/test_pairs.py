@@ -142,8 +142,13 @@ def test_a_new_fit_with_other_pairs_is_shown_with_them():
     def refit(epsilon):
         fit = found.explanations[4.0][0]
         promise = dataclasses.replace(fit.guarantee, epsilon=epsilon)
-        pair = dataclasses.replace(fit.pairs[0], name="new & pair")
-        return dataclasses.replace(fit, guarantee=promise, pairs=(fit.pairs[1], pair))
+        new = dataclasses.replace(fit.pairs[0], name="new & pair")
+        parts = {"terms": fit.terms, "pairs": (fit.pairs[1], new)}
+        own = {
+            name: tuple(dataclasses.replace(part, guarantee=promise) for part in given)
+            for name, given in parts.items()
+        }
+        return dataclasses.replace(fit, guarantee=promise, **own)
 
     refit.private = False
     samples = pd.DataFrame(

@@ -181,11 +181,12 @@ class GlobalExplanation(
         check_schema(self.schema, self._features, self.classes)
 
     def _check_guarantees(self) -> None:
-        weaker = [part.name for part in self.parts if not part.guarantee.private]
-        if self.guarantee.private and weaker:
+        own = self.guarantee
+        others = [part.name for part in self.parts if not part.guarantee.promises_as(own)]
+        if own.private and others:
             raise ValueError(
-                f"a private explanation cannot hold non-private components: {listing(weaker)}. "
-                "Remove them, or use a guarantee marked as not private."
+                "a private explanation cannot hold non-private components or those of another fit: "
+                f"{listing(others)}. Remove them, or use a guarantee marked as not private."
             )
 
     def _check_edits(self) -> None:
