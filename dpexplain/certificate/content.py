@@ -252,10 +252,15 @@ def _meaning(stated: Stated) -> list[str]:
     right = guesses_of_hundred(stated.epsilon, stated.delta)
     whole = guesses_of_hundred(stated.adaptive_epsilon, stated.total_delta)
     one = _one(stated)
+    kind = one.removeprefix("one ")
+    alike, guess = f"without any {one}", f"whether a certain {kind} is in it"
+    if stated.adjacency == "replace":  # it does not promise to hide who is in the table
+        alike = f"if any {one} had different values"
+        guess = f"which of two values a certain {kind} has"
     words = [
-        f"Random noise was added, so that the model looks much the same without any {one}. Suppose "
-        "someone knows everything else in the table, and guesses whether a certain "
-        f"{one.removeprefix('one ')} is in it. Without this file, that is a coin toss: 50 of 100 "
+        f"Random noise was added, so that the model looks much the same {alike}. Suppose "
+        f"someone knows everything else in the table, and guesses {guess}. Without this file, "
+        "that is a coin toss: 50 of 100 "
         f"such guesses are right. With it, at most {right} are.",
         f"Behind this is ε (epsilon), the privacy loss: {upper_number(stated.epsilon)} for this "
         "file. Smaller is safer. As odds, an even chance "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html.parser
 import math
+from types import SimpleNamespace
 
 import pytest
 
@@ -12,7 +13,7 @@ from certified import EPSILON, EVENT, SCHEMA, certifiable, certified, guarantee
 from dpexplain import Numeric, PrivacyLedger, Schema
 from dpexplain.accounting import GaussianEvent, Provenance, PureEvent
 from dpexplain.accounting.composition import gdp_noise_multiplier
-from dpexplain.certificate import Certificate, file_hash, load, release, schema_hash
+from dpexplain.certificate import Certificate, content, file_hash, load, release, schema_hash
 from dpexplain.certificate.odds import chance_words, guesses_of_hundred, odds_words
 from dpexplain.explain import Guarantee
 from example_explanations import HOSTILE_NAMES, age, classifier, samples
@@ -249,3 +250,20 @@ def test_file_name_decides_the_form(made):
 
 def test_notebook_shows_the_page_without_the_data(made):
     assert "<script" not in made.certificate._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("adjacency", "said", "unsaid"),
+    [
+        ("add_remove", "whether a certain record is in it", "different values"),
+        ("replace", "which of two values a certain record has", "is in it"),
+    ],
+)
+def test_the_page_promises_to_hide_presence_only_where_the_guarantee_does(adjacency, said, unsaid):
+    stated = SimpleNamespace(
+        **{"adjacency": adjacency, "protects": "one record", "epsilon": 1.0, "delta": 1e-6},
+        **{"adaptive_epsilon": 1.0, "total_delta": 1e-6, "cap_epsilon": 2.0},
+    )
+    words = " ".join(content._meaning(stated))
+    assert said in words
+    assert unsaid not in words
