@@ -117,8 +117,27 @@ def add_table(app: Any, document: str, source: list[str]) -> None:
         source[0] += table(part, stem)
 
 
+def share_side_bar(
+    app: Any, document: str, template: str, context: dict[str, Any], doctree: Any
+) -> None:
+    """Make the side bar once for all names of a package: it has no entry for any of them."""
+    folder = REFERENCE.parents[1] / Path(document).parent
+    if folder.parent != REFERENCE or "toctree" not in context:
+        return
+    made, make = vars(app).setdefault("side_bars", {}), context["toctree"]
+
+    def toctree(**options: Any) -> str:
+        key = (folder, *sorted(options.items()))
+        if key not in made:
+            made[key] = make(**options)
+        return str(made[key])
+
+    context["toctree"] = toctree
+
+
 def setup(app: Any) -> dict[str, Any]:
     """Write the pages, and list them where they belong."""
     write_pages()
     app.connect("source-read", add_table)
+    app.connect("html-page-context", share_side_bar, priority=400)  # before the theme
     return {"parallel_read_safe": True}
