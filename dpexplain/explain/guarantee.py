@@ -180,10 +180,12 @@ class Guarantee:
         Parameters
         ----------
         other : Guarantee
+            Guarantee to compare with.
 
         Returns
         -------
         bool
+            True also if the guarantees differ in words, such as notes.
         """
         names = ("private", "epsilon", "delta", "adjacency", "unit")
         return all(getattr(self, name) == getattr(other, name) for name in names)
