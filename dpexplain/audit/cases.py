@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.base import clone
+from sklearn.base import BaseEstimator
 
 from dpexplain.audit.records import Records
 from dpexplain.audit.subjects import Subject, audit_of, features_for, known_settings
@@ -134,7 +134,7 @@ def row_exchange(case: CanaryCase) -> tuple[Any, tuple[Any, ...], list[int], lis
         Positions of the rows to use: `kept` contains the canary, and `instead` contains the
         person's other row in its place.
     """
-    estimator = clone(case.estimator).set_params(max_rows_per_person=1)
+    estimator = BaseEstimator.__sklearn_clone__(case.estimator).set_params(max_rows_per_person=1)
     X, y = _with_record(case.present, _opposite(estimator.schema))
     n = len(X)
     people = pd.Series([*range(n - 1), n - 2], index=X.index)

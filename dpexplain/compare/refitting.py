@@ -183,11 +183,13 @@ class Refitter:
         return explanation
 
     def _copy(self, epsilon: float) -> Any:
-        from sklearn.base import clone
+        from sklearn.base import BaseEstimator
 
         allow_weak = bool(self._estimator.get_params(deep=False).get("allow_weak", False))
         checked = check_epsilon(epsilon, allow_weak=allow_weak)
-        return clone(self._estimator).set_params(epsilon=checked, ledger=self._ledger)
+        return BaseEstimator.__sklearn_clone__(self._estimator).set_params(
+            epsilon=checked, ledger=self._ledger
+        )
 
     def __repr__(self) -> str:
         """Return the name of the estimator and the kind of data, without any values."""

@@ -219,13 +219,15 @@ def sweep(
 def _plan(
     estimator: Any, epsilons: tuple[float, ...], n_repeats: int, seed: int | None
 ) -> list[_Fit]:
-    from sklearn.base import clone
+    from sklearn.base import BaseEstimator
 
     noise_seed = estimator.get_params(deep=False).get("reproducible_seed")
     fits = []
     for epsilon in epsilons:
         for repeat in range(n_repeats):
-            copy = clone(estimator).set_params(epsilon=epsilon, ledger=None)
+            copy = BaseEstimator.__sklearn_clone__(estimator).set_params(
+                epsilon=epsilon, ledger=None
+            )
             if seed is not None:
                 copy.set_params(structure_seed=seed + repeat)
             if noise_seed is not None:  # repeats must differ in their noise

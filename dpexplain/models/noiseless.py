@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
+from sklearn.base import BaseEstimator
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -112,7 +112,9 @@ class NoiselessModel(VersionedEstimator):
         reject_unsupported(unsupported, "reference", "they fit the same records as private ones")
         X, y = split_target(as_table(X), y, self.estimator.schema)
         y = as_column("y", y, X)
-        model = clone(self.estimator).set_params(ledger=None, reproducible_seed=None)
+        model = BaseEstimator.__sklearn_clone__(self.estimator).set_params(
+            ledger=None, reproducible_seed=None
+        )
         model.set_params(epsilon=max(_LARGE_EPSILON, model.epsilon), allow_weak=True)
         if model.schema is not None:
             check_columns(X, model.schema)

@@ -2,23 +2,44 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 
+from dpexplain.explain._text import listing
 from dpexplain.models.additive.targets import classes_of
 from dpexplain.models.inputs import as_column
-from dpexplain.schema import Range, Schema
+from dpexplain.schema import Classes, Range, Schema
 from dpexplain.tables.encoding import encode_classes, read_numbers
 from dpexplain.tables.targets import split_target
+
+_UNSORTED = (
+    "the classes {classes} are in the order of the schema, but scikit-learn expects them to be "
+    "sorted: its scorers of probabilities ('roc_auc', 'neg_log_loss', 'neg_brier_score') exchange "
+    "the classes without an error, and CalibratedClassifierCV fails. List the classes in sorted "
+    "order, or pass a function, such as scoring=lambda model, X, y: "
+    "roc_auc_score(y == model.classes_[1], model.predict_proba(X)[:, 1])."
+)
 
 
 class ScoresClasses(ClassifierMixin):
     """Mixin for classifiers that read labels in all spellings that the schema knows."""
 
     schema_: Schema
+
+    def __sklearn_clone__(self) -> Any:
+        """Clone for a meta-estimator of scikit-learn, which expects sorted classes.
+
+        Our own code, which does not, clones with ``BaseEstimator.__sklearn_clone__(estimator)``.
+        """
+        target = getattr(getattr(self, "schema", None), "target", None)
+        labels = np.array(target.labels) if isinstance(target, Classes) else np.array([])
+        if not np.array_equal(labels, np.unique(labels)):
+            warnings.warn(_UNSORTED.format(classes=listing(map(str, labels))), UserWarning, 2)
+        return super().__sklearn_clone__()  # type: ignore[misc]
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
         """Return the accuracy on labeled rows. It is not private.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ import sklearn
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.inspection import permutation_importance
+from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -20,12 +22,15 @@ from dpexplain import (
     Categorical,
     Classes,
     DPExplainableBoostingClassifier,
+    DPLocallyLinearClassifier,
     ExplainableBoostingClassifier,
     Numeric,
     PrivacyLedger,
     Schema,
     SchemaError,
+    sweep,
 )
+from dpexplain.exceptions import HealthWarning
 
 TARGET = Classes(["no", "yes"])
 SCHEMA = Schema({"age": Numeric(17, 90), "job": Categorical(["a", "b"])}, target=TARGET)
@@ -114,3 +119,41 @@ def test_a_search_over_private_fits_pays_for_each_and_stops_at_the_cap():
     with pytest.raises(BudgetError, match="cap"):
         GridSearchCV(model, {"max_leaves": [2, 3]}, cv=2, error_score="raise").fit(X, y)
     assert len(ledger.entries) >= 1
+
+
+LEAVING = Schema(SCHEMA.features, target=Classes(["stayed", "churned"]))
+
+
+@pytest.mark.parametrize("model", [DPExplainableBoostingClassifier, DPLocallyLinearClassifier])
+def test_classes_that_are_not_sorted_are_told_to_those_who_clone_the_model(model):
+    estimator = model(4, schema=LEAVING)
+    with pytest.warns(UserWarning, match=r"'stayed', 'churned' are in the order of the schema"):
+        assert clone(estimator).schema == LEAVING
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        clone(model(4, schema=SCHEMA))
+        clone(model(4))
+
+
+def test_a_sweep_does_not_warn_of_classes_that_are_not_sorted():
+    X, y = rows()
+    model = DPExplainableBoostingClassifier(schema=LEAVING, max_rounds=2, ledger="unsorted")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        warnings.simplefilter("ignore", HealthWarning)
+        sweep(model, X, np.where(y == "yes", "churned", "stayed"), epsilons=(4,), progress=False)
+
+
+def test_the_scorer_of_the_warning_ranks_models_whatever_the_order_of_the_classes():
+    X, y = rows(2_000)
+    found = {}
+    for labels in (["no", "yes"], ["yes", "no"]):
+        model = ExplainableBoostingClassifier(
+            schema=Schema(SCHEMA.features, target=Classes(labels))
+        )
+        model.fit(X[:1_000], y[:1_000])
+        found[labels[0]] = roc_auc_score(
+            y[1_000:] == model.classes_[1], model.predict_proba(X[1_000:])[:, 1]
+        )
+    assert found["no"] == pytest.approx(found["yes"], abs=0.03)
+    assert found["no"] > 0.85
