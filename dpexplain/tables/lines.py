@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
+from dataclasses import replace
 from os import PathLike
 from typing import IO, Any, Final
 
@@ -36,7 +37,14 @@ from dpexplain.tables.line_format import Header, LineFormat, read_header
 _BLOCK: Final = 1 << 20
 
 
-def read_texts(path: str | PathLike[str], form: LineFormat | None = None) -> pd.DataFrame:
+def read_texts(
+    path: str | PathLike[str],
+    form: LineFormat | None = None,
+    *,
+    sep: str | None = None,
+    encoding: str | None = None,
+    header: int | str | None = None,
+) -> pd.DataFrame:
     r"""Read a text file for a private fit, line by line, with cells as text.
 
     Parameters
@@ -45,6 +53,8 @@ def read_texts(path: str | PathLike[str], form: LineFormat | None = None) -> pd.
         File to read.
     form : LineFormat or None, default=None
         Separator, encoding and header; None means commas, UTF-8 and names in the first line.
+    sep, encoding, header : str, str, int or str, or None, default=None
+        Parts of the format, if they differ from `form`.
 
     Returns
     -------
@@ -68,7 +78,10 @@ def read_texts(path: str | PathLike[str], form: LineFormat | None = None) -> pd.
     >>> read_texts(path)["age"].tolist()
     ['44', '', '46']
     """
-    return _read(path, form or LineFormat(), {"dtype": str, "na_filter": False})
+    parts = {"separator": sep, "encoding": encoding, "header": header}
+    given: dict[str, Any] = {name: part for name, part in parts.items() if part is not None}
+    form = replace(form or LineFormat(), **given)
+    return _read(path, form, {"dtype": str, "na_filter": False})
 
 
 def read_guessed(path: str | PathLike[str], form: LineFormat | None = None) -> pd.DataFrame:

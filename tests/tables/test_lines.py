@@ -395,3 +395,14 @@ def test_types_are_guessed_from_the_same_lines_for_drafts_alone(tmp_path):
     frame = read_guessed(path)
     np.testing.assert_array_equal(frame["a"], [1, np.nan, 2])
     assert frame["b"].isna().tolist() == [False, True, True]
+
+
+def test_the_format_may_be_given_by_the_names_of_the_command_line(tmp_path):
+    path = tmp_path / "umsatz.csv"
+    path.write_text("Umsatz\nJahr;Größe\n2023;1,5\n", encoding="cp1252")
+    named = read_texts(path, sep=";", encoding="cp1252", header=2)
+    assert named.to_dict("list") == {"Jahr": ["2023"], "Größe": ["1,5"]}
+    assert named.equals(read_texts(path, LineFormat(";", "cp1252", header=2)))
+    assert named.equals(read_texts(path, LineFormat(";", header=2), encoding="cp1252"))
+    with pytest.raises(ValueError, match="must be one ASCII character"):
+        read_texts(path, sep=";;")
