@@ -257,6 +257,8 @@ def test_bins_are_found_by_a_value_in_them():
     for outside in (f"{edges[-1] + 1:g}", "nan", float(edges[1]) + 0.25):
         with pytest.raises(KeyError, match="no bin"):
             claim(explanation, "age", outside, 0)
+    with pytest.raises(KeyError, match=r"For a value, pass text, such as '40.5'\."):
+        claim(explanation, "age", 40.5, 0)
     with pytest.raises(KeyError, match="for a value, pass text, such as '999'"):
         claim(explanation, "age", 999)
 

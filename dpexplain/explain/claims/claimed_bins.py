@@ -125,6 +125,8 @@ def bin_place(term: ShapeFunction, given: Any) -> int:
     hint = "" if meant is None else f" Did you mean {shorten(meant)!r}?"
     if isinstance(given, list):
         hint = " A range is a tuple, (first bin, last bin)."
+    elif isinstance(given, float) and term.bin_edges is not None:
+        hint = f" For a value, pass text, such as '{given:g}'."
     raise KeyError(
         f"no bin {shorten(name)!r} of {shorten(term.name)!r}; the bins are {listing(labels)}.{hint}"
     )
