@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
+from dpexplain._utils.names import closest_name
 from dpexplain.edit.levels import Interpolate, Set
 from dpexplain.edit.operation import Operation
 from dpexplain.edit.whole import Composed, Remove, Revert
@@ -94,6 +95,15 @@ class Layout:
     def term(self, name: str) -> TermLayout | None:
         """Return the term with this name, or None if it does not exist."""
         return next((term for term in self.terms if term.name == name), None)
+
+    def check_names(self, names: Sequence[str]) -> None:
+        """Raise KeyError if a name is neither a term nor a pair."""
+        known = [each.name for each in (*self.terms, *self.pairs)]
+        for name in names:
+            if name not in known:
+                meant = closest_name(name, known)
+                hint = "" if meant is None else f" Did you mean {shorten(meant)!r}?"
+                raise KeyError(f"no term {shorten(name)!r}; the terms are {listing(known)}.{hint}")
 
     def pair(self, name: str) -> PairLayout | None:
         """Return the pair with this name, or None if it does not exist."""

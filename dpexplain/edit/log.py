@@ -137,7 +137,14 @@ class EditLog:
         Returns
         -------
         EditLog
+
+        Raises
+        ------
+        KeyError
+            If the log was made for an explanation that does not have the term.
         """
+        if self.layout is not None:
+            self.layout.check_names(operation.terms)
         entry = Entry(operation, self.head, note, who, when)
         entries = (*self.entries, entry)
         return dataclasses.replace(self, entries=entries, head=len(entries) - 1, undone=())

@@ -39,7 +39,7 @@ class ScoresClasses(ClassifierMixin):
         labels = np.array(target.labels) if isinstance(target, Classes) else np.array([])
         if not np.array_equal(labels, np.unique(labels)):
             warnings.warn(_UNSORTED.format(classes=listing(map(str, labels))), UserWarning, 2)
-        return super().__sklearn_clone__()  # type: ignore[misc]
+        return super().__sklearn_clone__()
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
         """Return the accuracy on labeled rows. It is not private.

@@ -48,6 +48,15 @@ def test_what_an_edit_needs_may_follow_the_term_without_its_name():
     assert Set("age", 0.0, names=["missing"]) == Set("age", value=0.0, names=["missing"])
 
 
+def test_a_log_made_for_an_explanation_refuses_a_term_that_it_lacks_at_once():
+    log = EditLog.of(classifier())
+    both = Composed([Smooth("age"), Remove("jobs")])
+    for operation, meant in ((Set("agee", value=0.0), "age"), (both, "job")):
+        with pytest.raises(KeyError, match=f"the terms are 'age', 'job'. Did you mean '{meant}'"):
+            log.edit(operation)
+    assert EditLog().edit(both).operations == (both,)
+
+
 def test_undo_and_redo_walk_along_the_edits():
     log = EditLog().edit(UP).edit(DOWN)
 
