@@ -98,7 +98,7 @@ class Layout:
 
     def check_names(self, names: Sequence[str]) -> None:
         """Raise KeyError if a name is neither a term nor a pair."""
-        known = [each.name for each in (*self.terms, *self.pairs)]
+        known = [*(term.name for term in self.terms), *(pair.name for pair in self.pairs)]
         for name in names:
             if name not in known:
                 meant = closest_name(name, known)
