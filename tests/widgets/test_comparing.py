@@ -28,6 +28,11 @@ def comparison():
 
 
 @pytest.fixture(scope="module")
+def payload(comparison):
+    return build_payload(comparison)
+
+
+@pytest.fixture(scope="module")
 def models(comparison):
     other = view_examples.comparison(view_examples.survey_terms()[:5], (0.3, 9.0), seed=3)
     return {"a": comparison, "b": other}
@@ -51,8 +56,8 @@ def test_disagreement_is_the_mean_distance_over_the_size_of_the_reference(compar
     assert len(view.selection) == len(TERMS) * len(view_examples.EPSILONS)
 
 
-def test_curves_with_other_bins_are_compared_on_the_common_ones(comparison):
-    one = build_payload(comparison)["fits"][0][0]["terms"][0]
+def test_curves_with_other_bins_are_compared_on_the_common_ones(payload):
+    one = payload["fits"][0][0]["terms"][0]
     merged = {
         **one,
         "edges": [one["edges"][0], one["edges"][5], one["edges"][-1]],
@@ -69,21 +74,21 @@ def test_curves_with_other_bins_are_compared_on_the_common_ones(comparison):
 
 
 @given(factor=st.floats(-3.0, 3.0))
-def test_a_curve_and_its_multiple_differ_by_the_difference_of_the_factors(comparison, factor):
-    one = build_payload(comparison)["reference"]["terms"][0]
+def test_a_curve_and_its_multiple_differ_by_the_difference_of_the_factors(payload, factor):
+    one = payload["reference"]["terms"][0]
     other = {**one, "contribution": [factor * value for value in one["contribution"]]}
 
     assert disagreement(other, one) == pytest.approx(abs(factor - 1.0), abs=1e-12)
 
 
-def test_nothing_can_be_said_against_a_flat_curve(comparison):
-    one = build_payload(comparison)["reference"]["terms"][0]
+def test_nothing_can_be_said_against_a_flat_curve(payload):
+    one = payload["reference"]["terms"][0]
     flat = {**one, "contribution": [0.0] * len(one["contribution"])}
 
     assert math.isnan(disagreement(one, flat))
 
 
-def test_without_a_reference_epsilons_are_compared_and_may_leave(comparison):
+def test_without_a_reference_epsilons_are_compared_and_may_leave(comparison, payload):
     view = DisagreementView(dataclasses.replace(comparison, reference=None))
     frame = view.selection
     assert set(frame["against"]) == {"epsilon"}
@@ -92,7 +97,7 @@ def test_without_a_reference_epsilons_are_compared_and_may_leave(comparison):
 
     view.pinned_epsilon = 0.5
     assert math.isnan(value(view.selection, "age", 0.5))
-    shapes = build_payload(comparison)["fits"]
+    shapes = payload["fits"]
     expected = disagreement(shapes[5][0]["terms"][0], shapes[1][0]["terms"][0])
     assert value(view.selection, "age", 8.0) == expected
 
