@@ -180,6 +180,7 @@ def replayed(
     allowed: float | None = None,
     extreme_seed: int | None = None,
     refitted: Any = None,
+    drawn: tuple[Any, Any] | None = None,
 ) -> Finding:
     """Refit a neighboring table with forced answers; report what exceeds the guarantee.
 
@@ -194,8 +195,10 @@ def replayed(
         Seed of answers that make scores diverge; None for the drawn ones.
     refitted : private estimator or None, default=None
         What to fit on the neighbor; None for the same.
+    drawn : tuple of model and Transcript or None, default=None
+        A recorded fit to the data; None to make it here.
     """
-    model, transcript = record(fitted, *data)
+    model, transcript = drawn or record(fitted, *data)
     if extreme_seed is not None:
         answers = extreme_answers(transcript, extreme_seed)
         model, transcript = record(fitted, *data, answers=answers)

@@ -22,6 +22,7 @@ from attack_kit import (
     without,
 )
 from dpexplain import Categorical, Numeric, PrivacyLedger
+from dpexplain.audit import record
 
 _STEEP = {
     "more values than cells": Numeric(0, 1e9, step=1),
@@ -76,8 +77,9 @@ def _with_feature(name: str, feature: Any, cells: list[Any], way: dict[str, Any]
     fitted = estimator(name, features=dict.fromkeys(X, feature), **way)
     if refused(fitted, X, y):
         return Finding(False, "refused before the charge")
+    drawn = record(fitted, X, y)
     return first_find(
-        replayed(fitted, (X, y), without((X, y), row), extreme_seed=row)
+        replayed(fitted, (X, y), without((X, y), row), extreme_seed=row, drawn=drawn)
         for row in (0, 1, 3, len(cells) - 1)
     )
 
