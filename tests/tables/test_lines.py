@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from dpexplain._utils.compiling import Kernel
 from dpexplain.schema.unread import unread_lines
 from dpexplain.tables import LineFormat, line_format, lines, read_guessed, read_texts
 from dpexplain.tables.line_format import cells_of_line
@@ -406,3 +407,21 @@ def test_the_format_may_be_given_by_the_names_of_the_command_line(tmp_path):
     assert named.equals(read_texts(path, LineFormat(";", header=2), encoding="cp1252"))
     with pytest.raises(ValueError, match="must be one ASCII character"):
         read_texts(path, sep=";;")
+
+
+def test_a_file_without_a_record_calls_the_same_kernels(tmp_path, monkeypatch):
+    """Compiling a kernel leaves a file, which would tell whether there is a record."""
+    called, honest = [], Kernel.__call__
+
+    def call(self, *arguments):
+        called.append(self.__wrapped__.__name__)
+        return honest(self, *arguments)
+
+    monkeypatch.setattr(Kernel, "__call__", call)
+    found = []
+    for content in (b"age,job\n", b"age,job\n1,nurse\n", b"age,job\n1\n"):
+        called.clear()
+        (tmp_path / "table.csv").write_bytes(content)
+        read_texts(tmp_path / "table.csv")
+        found.append(set(called))
+    assert found == [{"unreadable_lines"}] * 3
