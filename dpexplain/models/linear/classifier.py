@@ -172,9 +172,6 @@ class DPLogisticRegression(_PrivateLinear, AdditiveClassifier):
     def _objective(self, schema: Schema) -> Objective:
         return classification(schema)
 
-    def _clip(self) -> float:
-        return self.clip
-
     def _residual_norm(self, schema: Schema | None) -> float:
         n_scores = 1 if schema is None else self._objective(schema).loss.n_scores
         if schema is None or n_scores == 1:
@@ -204,11 +201,4 @@ class DPLogisticRegression(_PrivateLinear, AdditiveClassifier):
     def _noise_draws(self) -> tuple[NoiseDraws, ...]:
         if self._terms.link == "softmax":
             return ()
-        draws = classification_noise(
-            self._fit,
-            self._terms,
-            clip=self.clip,
-            learning_rate=self.learning_rate,
-            n_steps=self.max_rounds,
-        )
-        return (draws,)
+        return (classification_noise(self._fit, self._terms),)

@@ -167,7 +167,7 @@ class _PrivateLinear(PrivateEstimator, AdditiveModel):
         if fit.class_sums is not None and classes:
             above = fit.class_sums
             above = np.array([-above[0], above[0]]) if len(above) == 1 else above
-            share = clipped_share(len(fit.class_sums), self._clip())
+            share = clipped_share(len(fit.class_sums), fit.clip)
             tests = of_classes(
                 classes,
                 above,
@@ -187,10 +187,6 @@ class _PrivateLinear(PrivateEstimator, AdditiveModel):
     def _health_notes(self) -> tuple[Finding, ...]:
         ranking = self.explain_global(effect=False).ranking()
         return (note_of_terms(int(ranking["above_noise"].sum()), len(ranking), self.epsilon),)
-
-    def _clip(self) -> float:
-        """Return the bound on a residual."""
-        return 1.0
 
     @abstractmethod
     def _fitted(

@@ -150,6 +150,8 @@ class LinearFit:
         Noisy sum of the residuals for each score at the start, when all classes have the same
         probability, divided by the factor by which clipping reduces the residuals; None for a
         regression.
+    clip, learning_rate, n_steps : float, float, int
+        Bound on a residual, step length and number of gradient steps of a classifier.
     """
 
     bins: tuple[FeatureBins, ...]
@@ -164,6 +166,9 @@ class LinearFit:
     residual_variance: float | None = None
     n_samples_std: float = 0.0
     class_sums: FloatArray | None = None
+    clip: float = 1.0
+    learning_rate: float = 1.0
+    n_steps: int = 1
 
     @property
     def inverse(self) -> FloatArray:
@@ -351,6 +356,9 @@ def fit_classification(
         weights=weights,
         target_std=phase.sigma_int * unit,
         class_sums=gradients[0][0] / clipped_share(n_scores, clip),
+        clip=clip,
+        learning_rate=learning_rate,
+        n_steps=budget.n_steps,
     )
 
 

@@ -50,9 +50,7 @@ def regression_noise(fit: LinearFit, terms: AdditiveTerms, scale: float) -> Nois
     return _as_draws(fit, terms, scale * privacy, scale * sampling)
 
 
-def classification_noise(
-    fit: LinearFit, terms: AdditiveTerms, *, clip: float, learning_rate: float, n_steps: int
-) -> NoiseDraws:
+def classification_noise(fit: LinearFit, terms: AdditiveTerms) -> NoiseDraws:
     """Simulate the errors of a fitted binary classifier.
 
     Parameters
@@ -60,30 +58,24 @@ def classification_noise(
     fit : LinearFit
     terms : AdditiveTerms
         Centered terms of the fitted model.
-    clip : float
-        Bound on a residual.
-    learning_rate : float
-        Step length.
-    n_steps : int
-        Number of gradient steps.
 
     Returns
     -------
     NoiseDraws
     """
     rng = np.random.default_rng(_SEED)
-    curvature = logistic_curvature(terms, clip, None)
+    curvature = logistic_curvature(terms, fit.clip, None)
     n_records = sum(float(np.maximum(c, 0.0).sum()) for c in terms.counts)
     mass, variance = (
         sum(float(part.sum()) for part in parts) / max(n_records, 1.0)
         for parts in (curvature.mass, curvature.variance)
     )
-    step = learning_rate * fit.inverse / hessian_bound(1)
+    step = fit.learning_rate * fit.inverse / hessian_bound(1)
     kept = np.eye(len(step)) - mass * (fit.moments @ step)
     shape = (N_SIMULATIONS, len(step))
     sample = np.sqrt(variance) * rng.standard_normal(shape) @ _root(fit.moments)
     privacy, sampling = np.zeros(shape), np.zeros(shape)
-    for _ in range(n_steps):
+    for _ in range(fit.n_steps):
         privacy = privacy @ kept + fit.target_std * rng.standard_normal(shape) @ step
         sampling = sampling @ kept + sample @ step
     return _as_draws(fit, terms, privacy, sampling)
