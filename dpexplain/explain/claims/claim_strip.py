@@ -210,7 +210,7 @@ def claim_strip(
     >>> from dpexplain.explain import claim_strip
     >>> strip = claim_strip(comparison, "sex", "female", "male")
     >>> print(strip)
-    At ε = 4, r...
+    At ε = 4, ...
     """
     fits = fits_of(comparison)
     epsilons = list(fits)

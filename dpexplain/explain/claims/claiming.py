@@ -100,11 +100,11 @@ def claim(
     >>> explanation = model.fit(stays.X, stays.y).explain_global()
     >>> from dpexplain.explain import claim
     >>> print(claim(explanation, "sex", "female", "male"))
-    At ε = 1, r...
+    At ε = 1, ...
     >>> claim(explanation, "age", (0, 1), extreme="highest").kind    # in the first two bins?
     'highest'
     >>> print(claim(explanation, "age", ("18", "20"), ("85", "90")))    # two ranges
-    At ε = 1, r...
+    At ε = 1, ...
     """
     if not isinstance(explanation, GlobalExplanation | MulticlassExplanation):
         raise TypeError(
