@@ -120,7 +120,7 @@ def _head(
     first: Any = panels.flat[0]
     lines = [
         f"{plain(comparison.title, 80)}, mean filter of each class",
-        *(f"{words[0].upper()}{words[1:]}" for words in comparison.guarantee_words),
+        *(plain(f"{words[0].upper()}{words[1:]}", 200) for words in comparison.guarantee_words),
     ]
     if not all(fit.guarantee.private for fit in drawn):
         lines.append(f"Non-private reference: {NOT_PRIVATE}")
