@@ -107,8 +107,9 @@ function claimedExtreme(state, question, claim) {
   const { payload, term } = state;
   const { kind } = question;
   const unit = payload.score_unit ? ` ${shortName(payload.score_unit, 40)}` : "";
+  const denied = claim.holds && (claim.estimate > 0) !== (kind === "highest");
   return `records with ${quotedName(term.name, 40)} = ${comparedNames(state, question)[0]} ` +
-    `${claim.holds && (claim.estimate > 0) !== (kind === "highest") ? "do not have" : "have"} the ${kind} ${claimedScore(payload)}, ` +
+    `${denied ? "do not have" : "have"} the ${kind} ${claimedScore(payload)}, ` +
     `other features equal: ${formatSigned(claim.estimate)}${unit}${claimTimes(payload.link, claim.estimate)} ` +
     `compared with the ${kind} of all others. With 95% confidence, the ${kind} bin ` +
     candidateWords(state, claim.candidates);
