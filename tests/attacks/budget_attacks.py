@@ -22,7 +22,7 @@ from typing import Any
 
 import mpmath
 import pytest
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 
 import dpexplain.models as models
 from attack_kit import (
@@ -315,7 +315,7 @@ def warm_start(name: str) -> Finding:
     data = table(name, 40, seed=2)
     with pytest.MonkeyPatch.context() as patch:
         # The harness fits clones, which would have forgotten the fit before.
-        patch.setattr(sys.modules[record.__module__], "clone", lambda fitted: fitted)
+        patch.setattr(BaseEstimator, "__sklearn_clone__", lambda fitted: fitted)
         return replayed(fresh, data, data, allowed=0.0, refitted=warm)
 
 

@@ -129,7 +129,7 @@ def sensitivity_of_one_feature(monkeypatch):
 
 def one_by_one(monkeypatch):
     """Sum residuals visit by visit, in the method that a mistake replaces."""
-    monkeypatch.setattr(boosting_records.Records, "stacked", lambda self: None)
+    monkeypatch.setattr(boosting_records.Records, "stacked", lambda self, n_records: None)
 
 
 def forgotten_clip(monkeypatch):

@@ -152,4 +152,6 @@ def test_replay_catches_a_planted_mistake_about_calibration(mutant, pairs, monke
 
     assert all(holds(seed) for seed in range(5))
     mutant(monkeypatch)
-    assert not all(holds(seed) for seed in range(5))
+    # Noise is fresh. The mistake about cells shows in about one record of three, so 40 of them miss
+    # it with a probability below 1e-6; most runs end at the first or second.
+    assert not all(holds(seed) for seed in range(40))
