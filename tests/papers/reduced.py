@@ -45,8 +45,7 @@ REDUCED = {
     "ebm_auroc_spread": "telco instead of the hospital records; 100 splits (50 of DP-EBM, 1,000 of "
     "random predictions) instead of 5,000",
     "ebm_teaching": "two of three data sets; the slides name no splits",
-    "ebm_without_privacy": "three of four data sets, APLR not on adult; five splits, the "
-    "slides name none",
+    "ebm_without_privacy": "three of four data sets; five splits, the slides name none",
     "slides_new_data": "nothing is known of the slides' splits and settings",
     "dpboost_error": _BOOSTED,
     "dpboost_sizes": _BOOSTED,
