@@ -25,8 +25,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
+from dpexplain._utils.cloning import unfitted_copy
 from dpexplain.audit.cases import CanaryCase
 from dpexplain.audit.statistics.bounds import Guesses
 from dpexplain.explain import GlobalExplanation
@@ -151,9 +151,7 @@ def audit_final_model(case: CanaryCase, n_fits: int = 1000) -> FinalModelAudit:
     learning = np.arange(2 * n_fits) < 2 * int(_LEARNING_SHARE * n_fits)
     seen = []
     for there in present:
-        model = BaseEstimator.__sklearn_clone__(case.estimator).fit(
-            *(case.present if there else case.absent)
-        )
+        model = unfitted_copy(case.estimator).fit(*(case.present if there else case.absent))
         seen.append(observations(model, probes))
     suspicion = _suspicion(as_matrix(seen, learning), present, learning)
     guarantee = model.guarantee_

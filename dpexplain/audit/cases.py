@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator
 
+from dpexplain._utils.cloning import unfitted_copy
 from dpexplain.audit.records import Records
 from dpexplain.audit.subjects import Subject, audit_of, features_for, known_settings
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
@@ -134,7 +134,7 @@ def row_exchange(case: CanaryCase) -> tuple[Any, tuple[Any, ...], list[int], lis
         Positions of the rows to use: `kept` contains the canary, and `instead` contains the
         person's other row in its place.
     """
-    estimator = BaseEstimator.__sklearn_clone__(case.estimator).set_params(max_rows_per_person=1)
+    estimator = unfitted_copy(case.estimator, max_rows_per_person=1)
     X, y = _with_record(case.present, _opposite(estimator.schema))
     n = len(X)
     people = pd.Series([*range(n - 1), n - 2], index=X.index)

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
+from dpexplain._utils.cloning import unfitted_copy
 from dpexplain.accounting import NonPrivateEvent
 from dpexplain.accounting._ledger.process import named_ledger, unlisted
 from dpexplain.explain import Guarantee
@@ -253,7 +253,7 @@ def record(
         adjacency = estimator.adjacency
         ledger = named_ledger(estimator.ledger, delta=estimator.delta, adjacency=adjacency)
         ledger.charge([_EXACT], label="audit", adjacency=adjacency)
-    model = BaseEstimator.__sklearn_clone__(estimator).set_params(ledger=None)
+    model = unfitted_copy(estimator, ledger=None)
     mechanism = RecordingMechanism(model._noise_source(), answers)
     model._mechanism = lambda: mechanism
     # As in the proofs, everything is conditional on which records are in which sample.

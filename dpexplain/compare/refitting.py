@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from inspect import signature
 from typing import Any, Final
 
+from dpexplain._utils.cloning import unfitted_copy
 from dpexplain._utils.tracebacks import without_records
 from dpexplain._utils.validation import check_epsilon
 from dpexplain.accounting._ledger.process import named_ledger, unlisted
@@ -183,13 +184,9 @@ class Refitter:
         return explanation
 
     def _copy(self, epsilon: float) -> Any:
-        from sklearn.base import BaseEstimator
-
         allow_weak = bool(self._estimator.get_params(deep=False).get("allow_weak", False))
         checked = check_epsilon(epsilon, allow_weak=allow_weak)
-        return BaseEstimator.__sklearn_clone__(self._estimator).set_params(
-            epsilon=checked, ledger=self._ledger
-        )
+        return unfitted_copy(self._estimator, epsilon=checked, ledger=self._ledger)
 
     def __repr__(self) -> str:
         """Return the name of the estimator and the kind of data, without any values."""

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from dpexplain._utils.blas import one_blas_thread
+from dpexplain._utils.cloning import unfitted_copy
 from dpexplain._utils.tracebacks import without_records
 from dpexplain._utils.validation import check_count
 from dpexplain.accounting._ledger.process import unlisted
@@ -219,15 +220,11 @@ def sweep(
 def _plan(
     estimator: Any, epsilons: tuple[float, ...], n_repeats: int, seed: int | None
 ) -> list[_Fit]:
-    from sklearn.base import BaseEstimator
-
     noise_seed = estimator.get_params(deep=False).get("reproducible_seed")
     fits = []
     for epsilon in epsilons:
         for repeat in range(n_repeats):
-            copy = BaseEstimator.__sklearn_clone__(estimator).set_params(
-                epsilon=epsilon, ledger=None
-            )
+            copy = unfitted_copy(estimator, epsilon=epsilon, ledger=None)
             if seed is not None:
                 copy.set_params(structure_seed=seed + repeat)
             if noise_seed is not None:  # repeats must differ in their noise

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from dpexplain._utils.cloning import unfitted_copy
 from dpexplain._utils.tracebacks import without_records
 from dpexplain.accounting import NonPrivateEvent, PrivacyLedger
 from dpexplain.explain import Guarantee, MulticlassExplanation
@@ -112,10 +112,13 @@ class NoiselessModel(VersionedEstimator):
         reject_unsupported(unsupported, "reference", "they fit the same records as private ones")
         X, y = split_target(as_table(X), y, self.estimator.schema)
         y = as_column("y", y, X)
-        model = BaseEstimator.__sklearn_clone__(self.estimator).set_params(
-            ledger=None, reproducible_seed=None
+        model = unfitted_copy(
+            self.estimator,
+            ledger=None,
+            reproducible_seed=None,
+            epsilon=max(_LARGE_EPSILON, self.estimator.epsilon),
+            allow_weak=True,
         )
-        model.set_params(epsilon=max(_LARGE_EPSILON, model.epsilon), allow_weak=True)
         if model.schema is not None:
             check_columns(X, model.schema)
         schema = model.schema or observed_schema(X, y, model._target_kind)

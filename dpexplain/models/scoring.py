@@ -33,7 +33,7 @@ class ScoresClasses(ClassifierMixin):
     def __sklearn_clone__(self) -> Any:
         """Clone for a meta-estimator of scikit-learn, which expects sorted classes.
 
-        Our own code, which does not, clones with ``BaseEstimator.__sklearn_clone__(estimator)``.
+        Our own code, which does not, clones with `unfitted_copy`.
         """
         target = getattr(getattr(self, "schema", None), "target", None)
         labels = np.array(target.labels) if isinstance(target, Classes) else np.array([])

@@ -22,7 +22,7 @@ from typing import Any
 
 import mpmath
 import pytest
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 
 import dpexplain.models as models
 from attack_kit import (
@@ -47,7 +47,7 @@ from dpexplain.accounting import (
     SubsampledGaussianEvent,
     gdp,
 )
-from dpexplain.audit import record
+from dpexplain.audit import record, recording
 from dpexplain.compare import releasable
 from dpexplain.exceptions import BudgetError
 from dpexplain.explain import GlobalExplanation
@@ -315,7 +315,9 @@ def warm_start(name: str) -> Finding:
     data = table(name, 40, seed=2)
     with pytest.MonkeyPatch.context() as patch:
         # The harness fits clones, which would have forgotten the fit before.
-        patch.setattr(BaseEstimator, "__sklearn_clone__", lambda fitted: fitted)
+        patch.setattr(
+            recording, "unfitted_copy", lambda fitted, **changed: fitted.set_params(**changed)
+        )
         return replayed(fresh, data, data, allowed=0.0, refitted=warm)
 
 

@@ -15,7 +15,6 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from dpexplain._utils.steps import in_steps
 from dpexplain.explain._by_class import class_position
 from dpexplain.explain._record import FloatArray
 from dpexplain.explain._text import shorten, signed_number
@@ -26,6 +25,7 @@ from dpexplain.explain.claims.fits import known_epsilon
 from dpexplain.explain.display import Display
 from dpexplain.explain.filters.filter_bank import FilterBank
 from dpexplain.explain.filters.filter_noise import FilterNoise
+from dpexplain.explain.filters.steps import in_steps
 from dpexplain.explain.noise_model import half_width
 
 Rectangle: TypeAlias = tuple[tuple[int, int], tuple[int, int]]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dpexplain._utils.steps import whole_steps
+from dpexplain.explain.filters.steps import whole_steps
 
 FloatArray = npt.NDArray[np.float64]
 
