@@ -92,8 +92,8 @@ def additive_budget(
     """Divide epsilon and delta between the phases of a fit, as in the DP-EBM paper.
 
     The histograms get ``bin_fraction * epsilon``, training gets the rest, and each of the two
-    phases gets half of delta. This spends less than (epsilon, delta); it is provided to reproduce
-    published tables [1]_.
+    phases gets half of delta, on which the text of [1]_ is silent. This spends less than
+    (epsilon, delta); it is provided to reproduce published tables.
 
     Parameters
     ----------

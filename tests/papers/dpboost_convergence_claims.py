@@ -140,7 +140,8 @@ CONVERGENCE = (
         lambda t: f"error after 1,000 trees over that of 100: {listed(_flat(t))}",
         lambda t: of_all(_flat(t) > 0.9),
         lambda t: (
-            f"of the data in the figure adult only, and abalone; {SLOW}; "
+            "here the error even rises; of the data in the figure adult only, and abalone; "
+            f"{SLOW}; "
             f"{folds('dpboost_convergence')(t)}; the paper names about 20 trees for SUSY"
         ),
     ),

@@ -7,7 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from claims import NotMeasuredError, Tables, of_all
+from claims import FAILS, HOLDS, IN_PART, NotMeasuredError, Tables, of_all
+from results import standard_error
 
 PAPER_MODEL = "locally linear (paper)"
 OUR_MODEL = "locally linear (accurate)"
@@ -111,24 +112,49 @@ def looked(tables: Tables, data: str = "fashion_mnist and mnist") -> str:
     return f"{data}, 3 epochs instead of 20 (of 60 at 5.2), {fits(WEIGHTINGS)(tables)}"
 
 
-def by_maps(tables: Tables, epsilon: float | None) -> pd.Series:
-    """Return the accuracy by number of maps per class."""
+def _maps(tables: Tables, epsilon: float | None) -> pd.DataFrame:
+    """Return mean and standard error of the accuracy by number of maps per class."""
     table = tables[MAPS]
     at = table["epsilon"].isna() if epsilon is None else table["epsilon"] == epsilon
     rows = table[at & (table["model"] == OUR_MODEL)]
     if rows.empty:
         raise NotMeasuredError(f"row of {MAPS}")
-    return rows.set_index("n_filters")["mean"].sort_index()
+    rows = rows.assign(error=[standard_error(row) for row in rows.to_dict("records")])
+    return rows.set_index("n_filters")[["mean", "error"]].sort_index()
+
+
+def by_maps(tables: Tables, epsilon: float | None) -> pd.Series:
+    """Return the accuracy by number of maps per class."""
+    return _maps(tables, epsilon)["mean"]
+
+
+def many_maps_words(tables: Tables) -> str:
+    """Describe the accuracy without privacy of two maps and of eight."""
+    found = _maps(tables, None)
+    parts = (f"{m} maps {found.loc[m, 'mean']:.3f} ± {found.loc[m, 'error']:.3f}" for m in (2, 8))
+    return f"{', '.join(parts)}, best with {found['mean'].idxmax():g}"
+
+
+def many_maps(tables: Tables) -> str:
+    """Decide whether eight maps are less accurate than two without privacy, beyond noise."""
+    found = _maps(tables, None).loc[[2, 8]]
+    gap = found["mean"].iloc[0] - found["mean"].iloc[1]
+    if gap > 2 * (found["error"] ** 2).sum() ** 0.5:
+        return HOLDS
+    return IN_PART if gap > 0 else FAILS
 
 
 def maps_words(tables: Tables) -> str:
     """Describe the accuracy by number of maps per class."""
     parts = []
+    errors = []
     for epsilon in (1.5, 0.2, None):
-        values = by_maps(tables, epsilon)
+        found = _maps(tables, epsilon)
         name = "without privacy" if epsilon is None else f"epsilon {epsilon:g}"
-        parts.append(f"{name} {', '.join(f'{m:g} {v:.3f}' for m, v in values.items())}")
-    return f"accuracy by maps per class: {'; '.join(parts)}"
+        parts.append(f"{name} {', '.join(f'{m:g} {v:.3f}' for m, v in found['mean'].items())}")
+        errors.append(found["error"].max())
+    most = f"standard errors of at most {max(errors):.2g}"
+    return f"accuracy by maps per class: {'; '.join(parts)}; {most}"
 
 
 def maps_fall(tables: Tables) -> list[bool]:

@@ -368,7 +368,7 @@ CLAIMS = (
     Claim(
         PAPER,
         "section 7",
-        "It is especially good against forests under strong privacy (epsilon up to 0.1)",
+        "It is especially good against forests under strong privacy (here, epsilon up to 0.1)",
         lambda t: (
             f"{_forest_evidence('paper')(t)}, budgets of the paper; parallel: "
             f"{_forest_evidence('parallel')(t)}"

@@ -336,7 +336,7 @@ def count_claims(fixed: str) -> tuple[Claim, ...]:
         Claim(
             PAPER,
             "table 1",
-            "The same with calibration by the exact weight of a node, which is private",
+            "The same with calibration by the exact weight of a node, which is secret",
             lambda t: _one_leaf_words(t, BY_WEIGHT),
             lambda t: _one_leaf_verdict(t, BY_WEIGHT),
             lambda t: f"{_crossed(t)}; NOT PRIVATE, as exact weights of records are used",

@@ -253,12 +253,12 @@ _MORE_LEAVES = (
 )
 _MORE_NOISE = (
     "not settled: ours has the noise of the paper's formula (3), which is more than twice that of "
-    "Gaussian DP; the published figures are nearer to those of Gaussian DP than so much noise lets "
-    "them be"
+    "Gaussian DP; the published figures are nearer to those of Gaussian DP than so much noise "
+    "allows"
 )
 _LEVELS_OFF = (
-    "not settled: the published error levels off above that of a constant prediction, ours goes "
-    "on falling with epsilon"
+    "not settled: the published error levels off above that of a constant prediction, ours keeps "
+    "falling as epsilon grows"
 )
 _STOPPED = (
     "not settled; perhaps the paper's EBM stopped early: its error without privacy is that of "

@@ -154,8 +154,8 @@ STUDIES = (
     Study(
         name=ATTRIBUTIONS,
         paper=PAPER,
-        shows="figures 7 and 10 as numbers: weighted maps of single records beside integrated "
-        "gradients of a network",
+        shows="figures 7 and 10 as numbers: weighted maps of single records compared with "
+        "integrated gradients of a network",
         protocol="Cardiotocography (2,126 records, 21 inputs, three classes) instead of the "
         "hospital records of the paper (100,140 records, 62 inputs, four classes); "
         f"{N_SPLITS} stratified splits 80/20, up to {N_PER_CLASS} test records per class, where "

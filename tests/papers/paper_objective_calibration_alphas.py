@@ -94,7 +94,7 @@ STUDIES = (
         "paper, M 1 and beta one half; 2 trees of depth 2 and 4, 20 of depth 4. Each alpha of the "
         "splits meets each alpha of weights and leaves; in objective_calibration the latter is "
         "that of the splits, and 1 for O.C. 'By weight': the alpha of a node is its exact share "
-        "of the weight of all records, which is private, so this model is NOT PRIVATE; each of "
+        "of the weight of all records, which is secret, so this model is NOT PRIVATE; each of "
         "its splits has the noise of its own sensitivity.",
         cells=cells,
         measure=measure,

@@ -261,7 +261,7 @@ PICTURES = {
         Picture(
             "ebm_tables",
             "Tables 2 and 3, and figure 1: AUROC and RMSE over epsilon, ours as lines, published "
-            "as circles; linear models of regressions leave the panels upward, see the causes",
+            "as circles; linear models of regressions lie above the panels, see the causes",
             ("ebm_tables", "ebm_diffprivlib"),
             _ebm_tables,
         ),
@@ -302,7 +302,7 @@ PICTURES = {
         Picture(
             "slides_models",
             "Table without privacy, with the figures of InterpretML's README as circles (the "
-            "slides print others, most of all for telco), and list of custom and official",
+            "slides print different ones, especially for telco), and list of custom and official",
             ("ebm_without_privacy", "ebm_teaching"),
             _dotted,
         ),

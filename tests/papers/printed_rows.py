@@ -84,13 +84,18 @@ def beside(rows: pd.DataFrame, what: str) -> list[Number]:
         Number(
             row[what],
             short(row["mean"]),
-            short(row["published"])
-            + ("" if pd.isna(row["published_sd"]) else f" ± {short(row['published_sd'])}"),
+            as_printed(row["published"])
+            + ("" if pd.isna(row["published_sd"]) else f" ± {as_printed(row['published_sd'])}"),
             bool(0.5 <= row["ratio"] <= 2.0)
             and (pd.isna(row["published_sd"]) or bool(abs(row["in_sd"]) <= 2.0)),
         )
         for row in rows.to_dict("records")
     ]
+
+
+def as_printed(value: float) -> str:
+    """Return a published number with all digits that the tables keep."""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.6g}"
 
 
 def short(value: float) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from claims import NOT_TESTABLE, NOT_TESTED, Claim, NotMeasuredError, Tables, untested
 from file_data import FILED
@@ -99,6 +100,11 @@ CAUSES: Mapping[str, Sequence[Row]] = {
 """Why sizes differ, by paper."""
 
 
+def undecided(claim: Claim) -> Claim:
+    """Return a claim with its numbers, which do not decide it: the data are smaller by choice."""
+    return replace(claim, verdict=lambda tables: NOT_TESTED)
+
+
 def _row(paper: str, data: str) -> Claim:
     study = NAMES[paper]
 
@@ -119,7 +125,8 @@ def _row(paper: str, data: str) -> Claim:
     differs = _CAUSE.get((paper, data), "")
     if data in FILED:
         differs = _A_SAMPLE if data == "creditcard_small" else NO_FILE
-    return printed_row(paper, _PLACES[paper], data, said, numbers, differs)
+    claim = printed_row(paper, _PLACES[paper], data, said, numbers, differs)
+    return undecided(claim) if differs == _SIMULATED else claim
 
 
 _ABSENT = {

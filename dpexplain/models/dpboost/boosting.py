@@ -152,8 +152,8 @@ class Plan:
     def split_phase(self, t: int, n_candidates: int) -> ChoicePhase:
         """Return the phase that releases the splits of tree t.
 
-        By Lemma 1 of the paper, adding a record raises a gain by at most 1 or lowers it by at most
-        3. So the changes in two gains differ by at most 4, plus `_ROUNDING` lattice steps, for any
+        Adding a record lowers a gain by at most 3 (Lemma 1 of the paper) and raises it by at most
+        1. So the changes in two gains differ by at most 4, plus `_ROUNDING` lattice steps, for any
         number of records (see `_gains`). The paper uses 6, which is twice the largest change.
         """
         spread = {"paper": 6.0, "range": 4.0}[self.exponential_scale] * LATTICE + _ROUNDING

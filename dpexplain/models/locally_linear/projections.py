@@ -94,8 +94,8 @@ def make_basis(
     Returns
     -------
     Basis
-        The basis. Random rows have entries of variance 1/2, as in the experiments of Harder et al.
-        (2020); the rows for frequencies are orthonormal.
+        The basis. Random rows have entries of variance 1/2, as in the code of Harder et al. (2020),
+        whose text has one over the number of rows; the rows for frequencies are orthonormal.
     """
     if projection == "none":
         return Basis.of(None, n_inputs)

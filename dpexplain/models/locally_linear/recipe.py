@@ -45,11 +45,12 @@ class Recipe:
         Number of epochs: steps times the sampling probability.
     learning_rate : float
     stepped : bool
-        Whether, every five epochs, the learning rate falls by a fifth and Adam's moments are reset,
-        as in Harder et al. (2020). Otherwise, the learning rate falls linearly to zero.
+        Whether, every five epochs, the learning rate falls by a fifth, as in Harder et al. (2020),
+        and Adam's moments are reset, as in their code. Otherwise, the learning rate falls linearly
+        to zero.
     start_share : float
-        Range of the random initial weights, relative to the range in the experiments of Harder et
-        al. (2020).
+        Range of the random initial weights, relative to the range in the code of Harder et al.
+        (2020).
     mean_share : float
         Fraction of the steps that estimate the mean record, which is subtracted from all records;
         0 if every filter index has its own projection.

@@ -16,7 +16,7 @@ from dpexplain.models.boosting.structure import Visit
 
 
 class CurveStep:
-    """Boosting step with Newton leaf values (Algorithm 1 of Nori et al.).
+    """Boosting step of Algorithm 1 of Nori et al., but with Newton leaf values.
 
     Parameters
     ----------
