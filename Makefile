@@ -173,15 +173,15 @@ guarantee: $(VENV)/.test ## every test of accounting, noise, models, audits, att
 # `published_elsewhere` leaves out the examples of data sets that are not here.
 .PHONY: doctest
 doctest: $(VENV)/.test ## examples in docstrings and pages
-	PYTHONPATH=$(SUPPORT) $(PYTEST) $(PLAIN) -p published_elsewhere --import-mode=prepend --doctest-modules --doctest-glob='*.md' $(PYTEST_ARGS) dpexplain widgets/dpexplain_widgets docs
+	PYTHONPATH=$(SUPPORT) $(PYTEST) $(PLAIN) -p one_thread -p published_elsewhere --import-mode=prepend --doctest-modules --doctest-glob='*.md' $(PYTEST_ARGS) dpexplain widgets/dpexplain_widgets docs
 
 .PHONY: notebooks
 notebooks: $(VENV)/.test ## the first notebook, every cell, marked outputs compared (NOTEBOOK= for another, on less data)
-	FAST=1 $(PYTEST) $(NBVAL) $(PYTEST_ARGS) $(NOTEBOOK)
+	FAST=1 PYTHONPATH=$(SUPPORT) $(PYTEST) -p one_thread $(NBVAL) $(PYTEST_ARGS) $(NOTEBOOK)
 
 .PHONY: notebooks-full
 notebooks-full: $(VENV)/.test ## every notebook with all its data
-	$(PYTEST) $(PARALLEL) $(NBVAL) $(PYTEST_ARGS) notebooks
+	PYTHONPATH=$(SUPPORT) $(PYTEST) -p one_thread $(PARALLEL) $(NBVAL) $(PYTEST_ARGS) notebooks
 
 .PHONY: browser
 browser: $(VENV)/.test ## the Explorer in JupyterLab, driven in Chromium (FULL=1: all dashboards, all hosts)

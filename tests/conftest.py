@@ -11,13 +11,11 @@ from typing import Any
 
 import pytest
 
+import one_thread  # noqa: F401 - before anything that loads numpy
 from chromium import find_chromium
 from effort import register_profiles, waits_as_a_whole
 from entropy import MARKERS, NamedEntropy, repeats
 
-# Tests run side by side and kernels have threads of their own: numerical libraries keep to one.
-for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(_variable, "1")
 os.environ.setdefault("MPLBACKEND", "Agg")
 
 BROWSER = Path(__file__).parent / "browser"
