@@ -131,7 +131,10 @@ def run_explain(asked: argparse.Namespace) -> None:
         return
     table = None if asked.term is None else _term_frame(shown, asked.term, asked.file)
     if asked.csv:
-        table = _with_guarantee(shown.frame() if table is None else table, shown)
+        table = shown.frame() if table is None else table
+        guarantee = getattr(shown, "guarantee", None)
+        if guarantee is not None:  # in a comparison, each fit has its own
+            table = table.assign(**guarantee.columns)
         table.to_csv(sys.stdout, index=False, lineterminator="\n")
     elif table is not None:
         words = described_parts(shown.term_words(asked.term))
@@ -287,16 +290,6 @@ def _term_frame(shown: Display, term: str, file: Path) -> pd.DataFrame:
         hint = f"did you mean {meant!r}?" if meant else there_are
         raise CommandError(f"--term {term}: {file} has no such term; {hint}")
     return frames[term]
-
-
-def _with_guarantee(table: pd.DataFrame, shown: Display) -> pd.DataFrame:
-    """Add the columns in which CSV files of the Explorer state the guarantee of a fit."""
-    guarantee = getattr(shown, "guarantee", None)
-    if guarantee is None:  # a comparison: each fit has its own
-        return table
-    numbers = {name: getattr(guarantee, name) for name in ("epsilon", "delta")}
-    words = {"adjacency": guarantee.adjacency, "private": guarantee.private}
-    return table.assign(**numbers, **words, guarantee=guarantee.short)
 
 
 def _draw(shown: Display, term: str | None, path: Path, show: str | None) -> None:

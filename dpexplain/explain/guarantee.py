@@ -218,6 +218,12 @@ class Guarantee:
         return f"{self._numbers}-DP{whom}, {_ADJACENCY_SHORT[self.adjacency]}"
 
     @property
+    def columns(self) -> dict[str, Any]:
+        """Columns that state the guarantee in each row of a table, by name."""
+        numbers = {"epsilon": self.epsilon, "delta": self.delta, "adjacency": self.adjacency}
+        return {**numbers, "private": self.private, "guarantee": self.short}
+
+    @property
     def _numbers(self) -> str:
         epsilon = upper_number(self.epsilon)
         return epsilon if self.delta == 0 else f"({epsilon}, {upper_number(self.delta)})"

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import pandas as pd
 
-from dpexplain.accounting.summary import number_from_json
 from dpexplain.compare import Comparison
 from dpexplain.explain import GlobalExplanation
+from dpexplain_widgets.payload.shared import guarantee_of
 from dpexplain_widgets.state.selection import bins_frame
 from dpexplain_widgets.state.sources import source_of
 from dpexplain_widgets.state.state import ViewState
@@ -233,21 +233,10 @@ def _fits_on_screen(view: ViewState) -> list[dict[str, Any]]:
     ]
 
 
-def _guarantee_columns(fit: dict[str, Any]) -> dict[str, Any]:
-    guarantee = fit["guarantee"]
-    return {
-        "epsilon": number_from_json(guarantee["epsilon"]),
-        "delta": guarantee["delta"],
-        "adjacency": guarantee["adjacency"],
-        "private": guarantee["private"],
-        "guarantee": guarantee["short"],
-    }
-
-
 def _shape_rows(view: ViewState, fit: dict[str, Any]) -> pd.DataFrame:
     table = bins_frame(fit["terms"][view.term_names.index(view.term)])
     table.insert(0, "term", view.term)
-    return table.assign(**_guarantee_columns(fit))
+    return table.assign(**guarantee_of(fit["guarantee"]).columns)
 
 
 def _importance_rows(view: ViewState, fit: dict[str, Any]) -> pd.DataFrame:
@@ -269,7 +258,7 @@ def _importance_rows(view: ViewState, fit: dict[str, Any]) -> pd.DataFrame:
             "has_effect": pd.Series([each.get("has_effect") for each in terms], dtype=object),
         }
     )
-    return table.assign(**_guarantee_columns(fit))
+    return table.assign(**guarantee_of(fit["guarantee"]).columns)
 
 
 _TABLES: dict[str, Callable[[ViewState, dict[str, Any]], pd.DataFrame]] = {

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
+
+from dpexplain.explain import Guarantee
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from dpexplain.explain import Guarantee
 
 VERSION = 1
 
@@ -17,6 +18,12 @@ def guarantee_payload(guarantee: Guarantee) -> dict[str, Any]:
     """Return a guarantee and its description as plain values."""
     words = {"short": guarantee.short, "statement": guarantee.statement()}
     return {**guarantee.to_dict(), **words}
+
+
+def guarantee_of(payload: Mapping[str, Any]) -> Guarantee:
+    """Rebuild the guarantee from the plain values that `guarantee_payload` makes of it."""
+    fields = {n: value for n, value in payload.items() if n not in ("short", "statement")}
+    return Guarantee.from_dict(fields)
 
 
 def metrics_payload(table: pd.DataFrame | None, epsilon: float, repeat: int) -> dict[str, float]:
