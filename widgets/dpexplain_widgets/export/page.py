@@ -9,6 +9,7 @@ as JSON, and displayed as text nodes.
 from __future__ import annotations
 
 import base64
+import functools
 import hashlib
 import html
 import json
@@ -117,8 +118,8 @@ def offline_page(
     str
         The page as HTML.
     """
-    loader = squeezed((STATIC / "export/page_loader.js").read_text(encoding="utf-8"), ())
-    code = page_script(bundle("explorer.js") if view_script is None else view_script)
+    loader = _loader()
+    code, folded_code = _code(bundle("explorer.js") if view_script is None else view_script)
     limit = "" if width is None else f"#page{{width:{width:d}px}}"
     policy = html.escape(content_policy(loader, code), quote=True)
     warned = f'<p class="warning">{html.escape(warning)}</p>' if warning else ""
@@ -137,18 +138,35 @@ def offline_page(
             f'<div id="dpx-static" hidden><noscript><p>{_NO_SCRIPT}</p></noscript>',
             f'<p id="dpx-static-note"></p>{static}</div>{notes}',
             "</main>",
-            _folded("dpx-style", _without_comments(stylesheet(without_styles))),
-            _folded("dpx-code", code),
+            _style(without_styles),
+            folded_code,
             *(_folded(f"state-{i}", _state_text(state)) for i, state in enumerate(states)),
             f"<script>{loader}</script></body></html>",
         ]
     )
 
 
-def _without_comments(style: str) -> str:
-    """Remove comments and insignificant whitespace."""
+# What pages of one process share is shortened and compressed once: that takes half a second.
+
+
+@functools.cache
+def _loader() -> str:
+    return squeezed((STATIC / "export/page_loader.js").read_text(encoding="utf-8"), ())
+
+
+@functools.lru_cache(maxsize=4)
+def _code(view_script: str) -> tuple[str, str]:
+    """Return the script of a page, and the element that contains it."""
+    code = page_script(view_script)
+    return code, _folded("dpx-code", code)
+
+
+@functools.cache
+def _style(without: tuple[str, ...]) -> str:
+    """Return the element with the style rules, without comments and insignificant whitespace."""
+    style = stylesheet(without)
     plain = re.sub(r"/\*.*?\*/", "", style, flags=re.DOTALL)
-    return re.sub(r"\s*([{};,])\s*|(?<=:)\s+", r"\1", plain)
+    return _folded("dpx-style", re.sub(r"\s*([{};,])\s*|(?<=:)\s+", r"\1", plain))
 
 
 def _folded(name: str, text: str) -> str:
