@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 import sysconfig
 import venv
 from pathlib import Path
 
-import dpexplain
 from dpexplain.datasets import make_additive
+from lent_kernels import lend_kernels
 
 
 def environment_of_wheel(built: Path, folder: Path) -> dict[str, str]:
@@ -23,24 +22,9 @@ def environment_of_wheel(built: Path, folder: Path) -> dict[str, str]:
     (wheel,) = built.glob("*.whl")
     pip = [sys.executable, "-m", "pip", "--python", str(folder / "bin" / "python"), "install"]
     subprocess.run([*pip, "-q", "--no-deps", "--no-index", str(wheel)], check=True, timeout=300)
-    _lend_kernels(packages / "dpexplain")
+    lend_kernels(packages / "dpexplain")
     inherited = {name: text for name, text in os.environ.items() if not name.startswith("PYTHON")}
     return {**inherited, "PATH": f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}"}
-
-
-def _lend_kernels(installed: Path) -> None:
-    """Put kernels that are already compiled next to the modules of the wheel.
-
-    They are used if a module has the same bytes and time stamp, and recompiled otherwise.
-    """
-    own = Path(dpexplain.__file__).parent
-    for module in own.rglob("*.py"):
-        there = installed / module.relative_to(own)
-        for kernel in module.parent.glob(f"__pycache__/{module.stem}.*.nb[ci]"):
-            (there.parent / "__pycache__").mkdir(exist_ok=True)
-            shutil.copy(kernel, there.parent / "__pycache__")
-        stamp = module.stat()
-        os.utime(there, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
 
 
 def run(folder: Path, environment: dict[str, str], *command: str) -> str:
