@@ -163,7 +163,7 @@ def _code(view_script: str) -> tuple[str, str]:
 
 @functools.cache
 def _style(without: tuple[str, ...]) -> str:
-    """Return the element with the style rules, without comments and insignificant whitespace."""
+    """Return the element with the style rules, without comments and blanks."""
     style = stylesheet(without)
     plain = re.sub(r"/\*.*?\*/", "", style, flags=re.DOTALL)
     return _folded("dpx-style", re.sub(r"\s*([{};,])\s*|(?<=:)\s+", r"\1", plain))

@@ -21,7 +21,7 @@ def guarantee_payload(guarantee: Guarantee) -> dict[str, Any]:
 
 
 def guarantee_of(payload: Mapping[str, Any]) -> Guarantee:
-    """Rebuild the guarantee from the plain values that `guarantee_payload` makes of it."""
+    """Rebuild a guarantee from what `guarantee_payload` makes of it."""
     fields = {n: value for n, value in payload.items() if n not in ("short", "statement")}
     return Guarantee.from_dict(fields)
 
