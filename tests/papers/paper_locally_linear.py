@@ -305,8 +305,8 @@ STUDIES: tuple[Study, ...] = (
         "the paper has 10 restarts, three filters per class where it has two, delta 1e-5 where it "
         "has 2e-5, add/remove, recipe accurate (beta 1); no network for comparison. Weightings of "
         "ten test records per class, "
-        "contributions of the first of them. Scores have the common mean of all filters taken "
-        "off.",
+        "contributions of the first of them. The common mean of all filters is subtracted from "
+        "scores.",
         cells=table_cells,
         measure=measure_table,
     ),

@@ -20,7 +20,7 @@ _FIXED = (
 _HOSPITAL = "2,126 cardiotocograms instead of 100,140 hospital records"
 _PATIENTS = "10,000 simulated patients instead of 14,199 hospital records"
 _FEW_EPOCHS = (
-    "3 epochs instead of 20, but 40 of our recipe; epsilon 0.5 and 2 only; 10 fits in the paper"
+    "3 epochs instead of 20 (40 for our recipe); epsilon 0.5 and 2 only; 10 fits in the paper"
 )
 _SMALL_NETWORK = (
     "a network of 14,634 weights instead of 431,080 and 26,010, trained for 10 epochs "
@@ -49,10 +49,10 @@ REDUCED = {
     "slides_new_data": "nothing is known of the slides' splits and settings",
     "dpboost_error": _BOOSTED,
     "dpboost_sizes": _BOOSTED,
-    "dpboost_convergence": "of the five data sets of the figures adult only, but three others; "
+    "dpboost_convergence": "only adult of the five data sets of the figures, and three others; "
     f"{_SIMULATED}; 1,000 trees, as the captions say (the text has 5,000 for figure 3), on "
     "simulations 100",
-    "dpboost_effects": f"two of three data sets, but two others; epsilon 1, 4 and 10; {_SIMULATED}",
+    "dpboost_effects": f"two of three data sets, and two others; epsilon 1, 4 and 10; {_SIMULATED}",
     "dpboost_time": f"{_BOOSTED}; one ensemble instead of 100",
     "objective_calibration": f"{N_DOMAINS} of 19 domains; {_FIXED}; 10 folds, as in the paper",
     "objective_calibration_runs": f"4 of 19 domains; {_FIXED}; 20 trees of depth 4; 50 runs",
@@ -63,9 +63,9 @@ REDUCED = {
     "apart from that of splits, as far as our text of it says",
     "locally_linear_mnist": _FEW_EPOCHS,
     "locally_linear_fashion_mnist": _FEW_EPOCHS,
-    "locally_linear_published": "20 epochs, as in the paper; 10 fits there; its clip of 0.001 is, "
-    "as in its authors' code, that of a loss averaged over 500 images, so 0.5 for one image; "
-    "clothing is centered, which that code does not do",
+    "locally_linear_published": "20 epochs, as in the paper, which has 10 fits; its clip of 0.001 "
+    "applies, as in its authors' code, to a loss averaged over 500 images, so it is 0.5 for one "
+    "image; clothing is centered, which that code does not do",
     "locally_linear_temperatures": "3 epochs instead of 20; epsilon 2 and no privacy",
     "locally_linear_variety": "3 epochs instead of 20; the paper shows two classes as pictures",
     "locally_linear_table": f"{_HOSPITAL}; three filters per class instead of two",
