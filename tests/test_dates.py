@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 from datetime import UTC, date, datetime
 
 import numpy as np
@@ -23,7 +24,7 @@ from dpexplain import (
 )
 from dpexplain.io import from_json, to_json
 from dpexplain.tables.cells import cell_day, day_text
-from dpexplain.tables.encoding import encode_features, encode_numeric
+from dpexplain.tables.encoding import days_of, encode_features, encode_numeric
 from dpexplain.tables.spellings import day_reader
 from dpexplain_widgets import Explorer
 
@@ -36,9 +37,16 @@ SPELLINGS = [
     pd.Timestamp("2020-02-29 12:00"), pd.Timestamp("2020-02-29 23:00", tz="Asia/Tokyo"),
     pd.Period("2020-02-29", "D"), pd.Period("2020-02-29 13:00", "h"),
 ]  # fmt: skip
+FAR = [
+    np.datetime64("10000-01-01", "s"), np.datetime64("0000-12-31", "us"),
+    np.datetime64("30000-01-01", "ms"), np.datetime64("-0044-03-15", "s"),
+    np.datetime64(2**63 - 1, "Y"), np.datetime64(2**62, "W"), np.datetime64(2**62, "D"),
+    np.datetime64(-(2**62), "M"), np.datetime64(2**62, "25s"),
+]  # fmt: skip
 NO_DATES = [
     None, np.nan, pd.NaT, pd.NA, np.datetime64("NaT"), "", "2020-02-30", "29.02.2020", "20200229",
     20200229, 18321.0, True, "2020-02-29x", b"2020-02-29", [], pd.Timedelta(days=3),
+    *FAR, *map(pd.Timestamp, FAR[:4]), pd.Period(year=10_000, freq="Y"),
 ]  # fmt: skip
 
 
@@ -50,6 +58,35 @@ def test_every_spelling_of_a_day_is_the_same_day(cell):
 @pytest.mark.parametrize("cell", NO_DATES, ids=repr)
 def test_what_is_no_date_is_missing_and_raises_nothing(cell):
     assert np.isnan(cell_day(cell))
+
+
+@pytest.mark.parametrize("unit", ["Y", "M", "W", "D", "h", "s", "us", "ns", "as", "25s", "7ns"])
+def test_a_time_in_a_column_is_the_same_day_as_alone_or_in_a_column_of_objects(unit):
+    limits = [0, -1, 2**31, 2**62, -(2**62), 2**63 - 1, -(2**63) + 1, -(2**63)]
+    ends = [
+        np.datetime64(day).astype("datetime64[s]").astype(int) for day in ("0001", "9999-12-31")
+    ]
+    numbers = [*limits, *(end + by for end in ends for by in (-1, 0, 86_399, 86_400))]
+    times = np.array(numbers, dtype=np.int64).view(f"datetime64[{unit}]")
+    days = days_of(times)
+    np.testing.assert_array_equal(days, [cell_day(time) for time in times])
+    np.testing.assert_array_equal(days, days_of(times.astype(times.dtype.newbyteorder())))
+    if unit in ("s", "us", "ns"):
+        np.testing.assert_array_equal(days, days_of(pd.Series(times).astype(object)))
+    known = [day_text(day) for day in days[~np.isnan(days)]]
+    assert known
+    assert min(known) >= "0001-01-01"
+    assert max(known) <= "9999-12-31"
+
+
+def test_no_kind_of_period_warns():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        business = pd.Period("2020-02-28", "B")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert day_text(cell_day(business)) == "2020-02-28"
+        assert day_text(cell_day(pd.Period("2020-02-28", "Q"))) == "2020-01-01"
 
 
 @given(st.dates(min_value=date(1, 1, 1)))
@@ -147,10 +184,11 @@ def test_a_draft_knows_dates_and_a_check_counts_what_is_none():
 
 
 @pytest.mark.filterwarnings("ignore::dpexplain.PrivacyWarning")
-def test_a_draft_of_days_that_have_no_iso_date_ends_where_the_calendar_does():
-    days = np.array(["12000-05-01", "-2000-05-01", "2020-01-01"], dtype="datetime64[s]")
-    drafted = Schema.from_frame(pd.DataFrame({"visit": days})).features["visit"]
-    assert drafted == Date("0001-01-01", "9999-12-31")
+def test_a_draft_ignores_days_that_have_no_iso_date():
+    days = ["12000-05-01", "-2000-05-01", "2020-01-01", "2024-12-31"]
+    column = np.array(days, dtype="datetime64[s]")
+    drafted = Schema.from_frame(pd.DataFrame({"visit": column})).features["visit"]
+    assert drafted == Date("2020-01-01", "2024-12-31")
     with pytest.raises(SchemaError, match="years 1 to 9999"):
         Date("2015-01-01", np.datetime64("12000-05-01"))
 

@@ -22,6 +22,7 @@ from any_cells import (
 )
 from dpexplain.schema import Categorical, Classes, Numeric, Range
 from dpexplain.tables.encoding import (
+    days_of,
     encode_categorical,
     encode_classes,
     encode_numeric,
@@ -131,6 +132,12 @@ def test_masked_cell_is_an_empty_one(kind: str, dtype: type) -> None:
     encode = ENCODERS[kind]
     masked = np.ma.masked_array(np.array([7, 1], dtype=dtype), mask=[True, False])
     np.testing.assert_array_equal(encode(masked), encode(as_object_array([None, 1])))
+
+
+def test_dates_in_a_masked_array_are_dates():
+    days = np.array(["2020-01-01", "2021-01-01"], dtype="datetime64[ns]")
+    found = days_of(np.ma.masked_array(days, mask=[True, False]))
+    np.testing.assert_array_equal(found, [np.nan, 18_628.0])
 
 
 @pytest.mark.parametrize("kind", ENCODERS)

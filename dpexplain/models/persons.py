@@ -20,7 +20,7 @@ from dpexplain.exceptions import PrivacyWarning
 from dpexplain.mechanisms import SecretCoins, SeededCoins, secret_coins
 from dpexplain.models.inputs import as_column
 from dpexplain.schema import Schema
-from dpexplain.tables.cells import EMPTY_WORDS, Unreadable
+from dpexplain.tables.cells import EMPTY_WORDS, Unreadable, cell_day
 from dpexplain.tables.chunked import ChunkedTable
 from dpexplain.tables.columns import cells_of, values_of
 from dpexplain.tables.groups import grouping_of, without_groups
@@ -207,6 +207,8 @@ def _person_of(cell: Any) -> str | None:
     if cell is None or cell is pd.NA or cell is pd.NaT or isinstance(cell, Unreadable):
         return None
     if isinstance(cell, date):
+        if math.isnan(cell_day(cell)):  # some libraries cannot show such a time
+            return None
         return f"time {cell.isoformat().removesuffix('T00:00:00')}"
     if hasattr(cell, "__array__"):
         cell = np.asarray(cell, dtype=object).tolist()

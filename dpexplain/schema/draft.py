@@ -20,7 +20,7 @@ from dpexplain.schema.features import (
     Target,
     Task,
 )
-from dpexplain.tables.cells import FIRST_DAY, LAST_DAY, day_text
+from dpexplain.tables.cells import day_text
 from dpexplain.tables.columns import Column, Values, as_table, cells_of, one_column, values_of
 from dpexplain.tables.encoding import days_of, numbers_of, texts_of
 
@@ -104,12 +104,12 @@ def observed_feature(column: Column) -> Feature:
 
 
 def _observed_dates(values: Values, texts: NDArray[Any]) -> Date | None:
-    """Draft a date feature if all nonempty cells are dates and at least two differ."""
+    """Draft a date feature if all texts and numbers are dates and at least two differ."""
     days = days_of(values)
     known = days[~np.isnan(days)]
-    if not known.size or any(text is not None for text in texts[np.isnan(days)]):
+    if not known.size or any(texts[np.isnan(days)]):
         return None
-    low, high = np.clip([known.min(), known.max()], FIRST_DAY, LAST_DAY)
+    low, high = known.min(), known.max()
     return Date(day_text(low), day_text(high)) if low < high else None
 
 

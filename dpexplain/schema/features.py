@@ -120,10 +120,11 @@ class Date(Numeric):
 
     Cells are date objects from any library, or text that begins with a date in ISO format
     (``2024-01-31``, ``2024-01-31T08:30``) or in one of the formats in `format`. If a cell also has
-    a time of day, only the day is used, as written. Anything else counts as missing. Numbers are
-    parsed as dates only if one of the formats consists only of digits, or is "excel". Read private
-    files without ``parse_dates``: some readers convert a column only if every cell is a date, so a
-    single cell would affect how all other cells are read.
+    a time of day, only the day is used, as written. Anything else counts as missing, and so do days
+    outside the years 1 to 9999. Numbers are parsed as dates only if one of the formats consists
+    only of digits, or is "excel". Read private files without ``parse_dates``: some readers convert
+    a column only if every cell is a date, so a single cell would affect how all other cells are
+    read.
 
     Parameters
     ----------

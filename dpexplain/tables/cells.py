@@ -18,6 +18,7 @@ from fractions import Fraction
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpexplain._utils.lazy import pd
 
@@ -50,7 +51,20 @@ _EPOCH: Final = date(1970, 1, 1).toordinal()
 
 FIRST_DAY: Final = date.min.toordinal() - _EPOCH
 LAST_DAY: Final = date.max.toordinal() - _EPOCH
-"""Last day of the year 9999. Only the years 1 to 9999 have ISO dates; NumPy allows others."""
+"""Last day of the year 9999. Only days of the years 1 to 9999 have ISO dates."""
+
+_PER_DAY: Final = dict.fromkeys(("Y", "M", "W", "D"), 1) | {
+    "h": 24,
+    "m": 1_440,
+    "s": 86_400,
+    "ms": 86_400 * 10**3,
+    "us": 86_400 * 10**6,
+    "ns": 86_400 * 10**9,
+    "ps": 86_400 * 10**12,
+    "fs": 86_400 * 10**15,
+    "as": 86_400 * 10**18,
+}
+_LARGEST: Final = 2**63 - 1
 
 _TRUTH: Final = {"true": 1.0, "false": 0.0}
 _NUMBER_TYPES: Final = (int, float, Decimal, Fraction, np.integer, np.floating)
@@ -89,8 +103,8 @@ def cell_day(cell: object) -> float:
     Returns
     -------
     float
-        Days since January 1, 1970; NaN if the cell is missing or not a date. Numbers are not
-        dates, because 20240131 or 45322 would be ambiguous.
+        Days since January 1, 1970; NaN if the cell is missing or not a date of the years 1 to 9999.
+        Numbers are not dates, because 20240131 or 45322 would be ambiguous.
 
     Examples
     --------
@@ -101,6 +115,29 @@ def cell_day(cell: object) -> float:
         return _day(cell)
     except Exception:  # a day that does not exist, or an object that raises an exception
         return np.nan
+
+
+def days_of_times(times: NDArray[np.datetime64]) -> NDArray[np.float64]:
+    """Return the day of each NumPy time, as `cell_day` does for a single one.
+
+    NumPy's own conversion to days overflows near the limits of 64 bits, and fails for some units.
+
+    Parameters
+    ----------
+    times : ndarray of shape (n,), dtype datetime64
+
+    Returns
+    -------
+    ndarray of shape (n,), dtype float64
+        Days since January 1, 1970; NaN for a missing time or a time outside the years 1 to 9999.
+    """
+    unit, step = np.datetime_data(times.dtype)
+    per_day = _PER_DAY.get(unit, 0)
+    if step != 1 or unit in ("Y", "M", "W") or not 0 < per_day <= _LARGEST:
+        return np.array([cell_day(time) for time in times], dtype=np.float64)
+    days = times.astype(times.dtype.newbyteorder("=")).view(np.int64) // per_day
+    known = ~np.isnat(times) & (days >= FIRST_DAY) & (days <= LAST_DAY)
+    return np.where(known, days.astype(np.float64), np.nan)
 
 
 def day_text(day: float) -> str:
@@ -195,14 +232,30 @@ def _day(cell: object) -> float:
         return np.nan if found is None else _day(date.fromisoformat(found[1]))
     if cell is pd.NaT:
         return np.nan
-    if isinstance(cell, pd.Period):
-        return _day(cell.start_time)
+    if isinstance(cell, pd.Period):  # its start_time warns of some frequencies
+        return _calendar_day(cell.asfreq("D", "start").ordinal)
     if isinstance(cell, np.datetime64):
-        days = cell.astype("datetime64[D]")
-        return np.nan if np.isnat(days) else float(days.astype(np.int64))
+        return _day_of_time(cell)
+    if isinstance(cell, pd.Timestamp) and not date.min.year <= cell.year <= date.max.year:
+        return np.nan  # as a date of Python's, it would be of another year
     if isinstance(cell, date):
         return float(date.toordinal(cell) - _EPOCH)
     return np.nan
+
+
+def _day_of_time(time: np.datetime64) -> float:
+    if np.isnat(time):
+        return np.nan
+    unit, step = np.datetime_data(time.dtype)
+    number = int(time.astype(time.dtype.newbyteorder("=")).view(np.int64)) * step
+    if unit in ("Y", "M"):
+        year, month = divmod(number if unit == "M" else 12 * number, 12)
+        return _day(date(1970 + year, month + 1, 1))
+    return _calendar_day(number * 7 if unit == "W" else number // _PER_DAY[unit])
+
+
+def _calendar_day(day: int) -> float:
+    return float(day) if FIRST_DAY <= day <= LAST_DAY else np.nan
 
 
 def _parse(text: str) -> float | None:
@@ -230,6 +283,8 @@ def _text(cell: object) -> str | None:
     if isinstance(cell, (date, np.datetime64)):
         if isinstance(cell, np.datetime64) and np.isnat(cell):
             return None
+        if math.isnan(_day(cell)):  # some libraries cannot show such a time
+            return NO_TEXT
         return pd.Timestamp(cell).isoformat(sep=" ").removesuffix(" 00:00:00")
     if isinstance(cell, pd.Period):
         return _text(str(cell))

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from dpexplain._utils.lazy import pd
 from dpexplain.schema.features import Categorical, Classes, Date, Numeric, Range
-from dpexplain.tables.cells import EMPTY_WORDS, cell_day, cell_number, cell_text
+from dpexplain.tables.cells import EMPTY_WORDS, cell_day, cell_number, cell_text, days_of_times
 from dpexplain.tables.columns import (
     Column,
     KnownColumns,
@@ -279,8 +279,7 @@ def days_of(column: Column, of_cell: Callable[[object], float] = cell_day) -> ND
     """
     values = values_of(column)
     if isinstance(values, np.ndarray) and values.dtype.kind == "M":
-        days = values.astype("datetime64[D]")
-        return np.where(np.isnat(days), np.nan, days.astype(np.int64).astype(np.float64))
+        return days_of_times(values)
     return _read(values, of_cell, dtype=np.float64)
 
 

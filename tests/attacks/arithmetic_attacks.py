@@ -25,7 +25,7 @@ from attack_kit import (
     takes_samples,
     without,
 )
-from dpexplain import Categorical
+from dpexplain import Categorical, Date
 from dpexplain.audit import record
 from dpexplain.mechanisms import NoiseSource, SampledPhase
 from dpexplain.models.boosting.records._kernels_sums import _BLOCK
@@ -164,11 +164,23 @@ _SPOILED: dict[str, tuple[str, list[Any], list[Any]]] = {
         ["x"],
     ),
     "texts and bytes": ("job", ["clerk", "nurse"] * 12, [b"clerk"]),
+    "dates after the year 9999 and a text": (
+        "seen",
+        [pd.Timestamp(np.datetime64("30000-01-01", "s"))] * 24,
+        ["x"],
+    ),
+    "dates before the year 1 and an empty cell": (
+        "seen",
+        [pd.Timestamp(np.datetime64("-0044-03-15", "s"))] * 24,
+        [""],
+    ),
+    "the earliest time in nanoseconds and a text": ("seen", [pd.Timestamp.min] * 24, ["x"]),
 }
 _SPOILED_FEATURES = {
     **FEATURES,
     "job": Categorical(["clerk", "nurse", "1", "2", "2020-01-01", "0"]),
 }
+_SEEN = {"seen": Date("1970-01-01", "2024-12-31")}
 _DTYPES = ("as it comes", "object", "category", "string", "Int64", "Float64")
 
 
@@ -197,8 +209,9 @@ def _with_columns(name: str, column: str, pair: list[pd.Series]) -> Finding:
     for cells in pair:
         X, y = table(name, 25)
         X, y = X.iloc[: len(cells)], y.iloc[: len(cells)]
-        data.append((X.drop(columns=column).assign(**{column: cells}), y))
-    return replayed(estimator(name, features=_SPOILED_FEATURES), *data)
+        data.append((X.drop(columns=column, errors="ignore").assign(**{column: cells}), y))
+    features = {**_SPOILED_FEATURES, **(_SEEN if column == "seen" else {})}
+    return replayed(estimator(name, features=features), *data)
 
 
 def read_by_dtype(patch: pytest.MonkeyPatch) -> None:
