@@ -44,6 +44,7 @@ FILTERS_NOTE = (
 
 _VERSION = re.compile(r"[0-9A-Za-z.+!-]{0,40}")
 _NUMBER = re.compile(r"\d+")
+_ROWS = re.compile(r", of whom at most \d+ rows are used\Z")
 
 
 def opendp_gaussian(version: str) -> str:
@@ -80,4 +81,4 @@ def known_note(text: str) -> bool:
 
 def without_rows(unit: str) -> str:
     """Return a unit of privacy without the number of rows used per person."""
-    return unit.partition(", of whom at most ")[0]
+    return _ROWS.sub("", unit)

@@ -21,6 +21,8 @@ from dpexplain.explain._text import short_number, shorten, upper_number
 from dpexplain.explain.display import Display
 from dpexplain.explain.guarantee import NOT_PRIVATE, Guarantee
 
+_UNNAMED = "one person"  # of a grouping without a name, which may differ between fits
+
 SAMPLED = "; reference: a sample of "
 """Words of a title if the reference was fitted to a sample of the rows; their number follows."""
 
@@ -73,8 +75,9 @@ class Fits(Record, Display, Generic[Model]):
                 f"explanations protect different units of privacy: {shorten(pairs, 200)}. Fits "
                 "with different units or adjacencies have no total; compare them separately."
             )
-        alone = [each for each in private if each.mu is None]
-        if alone and self.ledger.n_private < len(private):
+        several = len(private) > 1
+        by_ledger = [each for each in private if each.mu is None or (several and _is_unnamed(each))]
+        if by_ledger and self.ledger.n_private < len(private):
             raise ValueError(
                 f"{len(private)} private fits, but the ledger has {self.ledger.n_private} private "
                 "entries; pass the summary of the ledger to which the fits were charged."
@@ -160,14 +163,16 @@ class Fits(Record, Display, Generic[Model]):
         """Total epsilon of all private models shown here, if published together.
 
         The total is for the delta of the ledger. It excludes the reference, and is infinite if
-        any other model is not private. If a guarantee does not state a Gaussian-DP parameter, the
-        total is that of the whole ledger, which may include other fits.
+        any other model is not private. If a guarantee does not state a Gaussian-DP parameter, or
+        if the models protect persons of an unnamed grouping, the total is that of the whole ledger,
+        which may include other fits. It is infinite if the ledger cannot bound it.
         """
         guarantees = [each for row in self._guarantees().values() for each in row]
         if not all(guarantee.private for guarantee in guarantees):
             return math.inf
         mus = [guarantee.mu for guarantee in guarantees if guarantee.mu is not None]
-        if len(mus) < len(guarantees):
+        unnamed = len(guarantees) > 1 and any(map(_is_unnamed, guarantees))
+        if unnamed or len(mus) < len(guarantees):
             return max(self.ledger.total_for(g.unit).epsilon for g in guarantees)
         return epsilon_from_mu(compose_mu(mus), self.ledger.delta)
 
@@ -185,11 +190,13 @@ class Fits(Record, Display, Generic[Model]):
         delta = " or ".join(upper_number(value) for value in deltas)
         unit = without_rows(guarantees[self.epsilons[0]][0].unit)
         whom = "" if unit == "one record" else f" for {shorten(unit)}"
+        total = self.epsilon_together
+        together = f"ε = {upper_number(total)} (δ = {upper_number(self.ledger.delta)}){whom}"
+        if math.isinf(total):
+            together = "no total, because entries of the ledger give no bound for the same persons"
         return (
             f"each model alone: ε = {alone} (δ = {delta}){whom}",
-            "all models shown, if published together: "
-            f"ε = {upper_number(self.epsilon_together)} "
-            f"(δ = {upper_number(self.ledger.delta)}){whom}",
+            f"all models shown, if published together: {together}",
         )
 
     def _mean(self, epsilon: float, metric: str) -> str:
@@ -230,3 +237,7 @@ class Fits(Record, Display, Generic[Model]):
             _html.note("* diagnostic on held-out records, not private") if metrics else "",
             _html.note(more),
         )
+
+
+def _is_unnamed(guarantee: Guarantee) -> bool:
+    return without_rows(guarantee.unit) == _UNNAMED

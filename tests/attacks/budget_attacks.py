@@ -248,6 +248,12 @@ def total_of_a_comparison(_: str) -> Finding:
                 fits = {1.0: (first,), 2.0: (second,)}
                 said = Comparison((1.0, 2.0), fits, ledger=ledger).guarantee_words[1]
             yield Finding(said != "", f"{name}, {other}: {said}")
+        ledger, fits = PrivacyLedger("patients and wards"), {}
+        for epsilon, people in ((1.0, list(range(30))), (2.0, [row // 5 for row in range(30)])):
+            model = estimator(boosted, epsilon=epsilon, ledger=ledger, max_rows_per_person=1)
+            fits[epsilon] = (model.fit(X, y, groups=people).explain_global(),)
+        said = Comparison((1.0, 2.0), fits, ledger=ledger.summary()).guarantee_words[1]
+        yield Finding("no total" not in said, f"groupings without names: {said}")
         with contextlib.suppress(ValueError):
             dearer = estimator(boosted, epsilon=8.0).fit(X, y).explain_global()
             cheap = replace(dearer.guarantee, epsilon=1.0, mu=None)

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from dpexplain import Comparison, PrivacyLedger
-from dpexplain.accounting import LaplaceEvent
+from dpexplain.accounting import GaussianEvent, LaplaceEvent, Person
 from dpexplain.accounting.gdp import epsilon_from_mu
 from dpexplain.explain import Guarantee
 from example_explanations import HOSTILE_NAMES, age, age_and_job, classifier, job, reference
@@ -105,6 +105,35 @@ def test_the_rows_of_a_person_are_no_other_unit_and_the_unit_is_named():
     ]
     words = comparison(explanations={0.5: (fits[0],), 2.0: (fits[1],)}).guarantee_words
     assert all(line.endswith("for one person (patient)") for line in words)
+
+
+def of_unnamed(groupings, ledger=None):
+    """Compare two fits that protect persons of unnamed groupings, charged to one ledger."""
+    charged = PrivacyLedger("unnamed") if ledger is None else ledger
+    if ledger is None:
+        for unit in groupings:
+            charged.charge([GaussianEvent("sums", noise_multiplier=2.0)], label="fit", unit=unit)
+    fits = [
+        classifier(replace(fit(epsilon).guarantee, unit=unit.words))
+        for epsilon, unit in zip((0.5, 2.0), groupings, strict=True)
+    ]
+    by_epsilon = {0.5: (fits[0],), 2.0: (fits[1],)}
+    return comparison(explanations=by_epsilon, ledger=charged.summary())
+
+
+def test_fits_of_two_unnamed_groupings_have_no_total():
+    one, other = Person.unnamed(2), Person.unnamed(2)
+    apart = of_unnamed((one, other))
+    assert math.isinf(apart.epsilon_together)
+    assert apart.guarantee_words[1].endswith("give no bound for the same persons")
+    with pytest.raises(ValueError, match="2 private fits, but the ledger has 0 private entries"):
+        of_unnamed((one, other), ledger=PrivacyLedger("another"))
+
+
+def test_fits_of_one_unnamed_grouping_take_the_total_of_their_ledger():
+    both = of_unnamed((Person.unnamed(2),) * 2)
+    assert both.epsilon_together == both.ledger.private_epsilon < math.inf
+    assert both.guarantee_words[1].endswith("for one person")
 
 
 def test_seeded_models_are_called_not_private():

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dpexplain._utils.guarantee_words import without_rows
 from dpexplain.accounting._ledger.serialize import (
     check_fields,
     list_field,
@@ -138,9 +139,9 @@ def total_for(unit: str, totals: Iterable[UnitTotal], labels: Sequence[str]) -> 
     UnitTotal
         The total for this unit; if there is none, a total with infinite epsilons.
     """
-    wanted = _UNNAMED_UNIT if unit.startswith(_UNNAMED_TEXT) else unit
+    wanted = _UNNAMED_UNIT if unit.startswith(_UNNAMED_TEXT) else without_rows(unit)
     for total in totals:
-        if wanted == total.unit or wanted.startswith(f"{total.unit}, of whom at most "):
+        if wanted == total.unit:
             return total
     return UnitTotal(unit, math.inf, math.inf, math.inf, tuple(labels) or ("this ledger",))
 
