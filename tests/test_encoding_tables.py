@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from any_cells import Hostile, as_object_array, cells
 from dpexplain.exceptions import SchemaError
 from dpexplain.schema import Categorical, Classes, Numeric, Schema
+from dpexplain.tables.columns import as_table
 from dpexplain.tables.encoding import (
     check_columns,
     encode_categorical,
@@ -121,3 +122,10 @@ def test_a_table_of_any_cells_encodes_like_its_columns(rows: list[tuple[Any, Any
     ):
         np.testing.assert_array_equal(encoded[0], encode_numeric(ages, AGE))
         np.testing.assert_array_equal(encoded[1], encode_categorical(jobs, JOB))
+
+
+@pytest.mark.filterwarnings("ignore:the matrix subclass")
+def test_a_matrix_of_numpy_is_an_array():
+    cells = np.array([[1.0, 2.0], [3.0, 4.0]])
+    assert type(as_table(np.matrix(cells))) is np.ndarray
+    np.testing.assert_array_equal(as_table(np.matrix(cells)), cells)

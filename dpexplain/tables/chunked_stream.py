@@ -108,12 +108,29 @@ def _batches(X: Any, names: Sequence[str]) -> Iterator[Any]:
     from pyarrow import RecordBatchReader
 
     if hasattr(X, "collect_batches"):
-        from polars import selectors
-
-        for frame in X.select(selectors.by_name(*names)).collect_batches():
+        for frame in X.select(_for_arrow(X, names)).collect_batches():
             yield from RecordBatchReader.from_stream(frame)
     else:
         yield from RecordBatchReader.from_stream(X)
+
+
+def _for_arrow(X: Any, names: Sequence[str]) -> list[Any]:
+    """Return the columns of a lazy polars query, in types that Arrow knows.
+
+    Integers of 128 bits become floats, as numbers and categories do when they are read. In a nested
+    column of them, no cell is a number or a text; these cells become bytes, which are neither.
+    """
+    import polars as pl
+
+    columns, types = [], X.collect_schema()
+    for name in names:
+        column = pl.col(name)
+        if types[name].is_nested() and "Int128" in str(types[name]):
+            column = pl.when(column.is_not_null()).then(pl.lit(b"")).alias(name)
+        elif "Int128" in str(types[name]):
+            column = column.cast(pl.Float64)
+        columns.append(column)
+    return columns
 
 
 def _column_names(X: Any) -> list[str]:

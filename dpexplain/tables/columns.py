@@ -134,6 +134,8 @@ def as_table(X: ArrayLike, n_columns: int | None = None) -> pd.DataFrame | NDArr
     frame = frame_of(X)
     if frame is not None:
         return frame
+    if isinstance(X, np.matrix):  # its columns have two dimensions
+        return np.asarray(X)
     table = X if isinstance(X, np.ndarray) else _array_of_rows(X, n_columns)
     if table.ndim != 2:
         raise ValueError(
@@ -183,8 +185,9 @@ def values_of(column: Column) -> Values:
     """Return the cells of one column as a numpy or pandas array."""
     if isinstance(column, pd.Series | pd.Index):
         column = column.to_numpy() if isinstance(column.dtype, np.dtype) else column.array
-    if isinstance(column, np.ma.MaskedArray):
-        masked, column = np.ma.getmaskarray(column), column.data.astype(object)
+    if isinstance(column, np.ma.MaskedArray) and column.ndim == 1:
+        masked, cells = np.ma.getmaskarray(column), cells_of(column.data)
+        column = np.fromiter(cells, dtype=object, count=len(cells))
         column[masked] = None  # numpy would fill masked cells with a question mark
     if not isinstance(column, np.ndarray | pd.api.extensions.ExtensionArray | pd.DataFrame):
         cells = list(column)  # type: ignore[arg-type]

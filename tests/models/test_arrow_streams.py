@@ -18,7 +18,7 @@ from chunked_tables import (
     make_estimator,
     make_table,
 )
-from dpexplain import PrivacyLedger, models
+from dpexplain import Categorical, Classes, Numeric, PrivacyLedger, Schema, models
 from dpexplain.audit import record, replay
 from dpexplain.compare.sweep import sweep
 from dpexplain.exceptions import SchemaError
@@ -27,6 +27,8 @@ from dpexplain.models.linear import fit as linear_fit
 from dpexplain.models.locally_linear import model as locally_linear
 from dpexplain.models.trees import private_trees
 from dpexplain.tables import chunked_stream, columns
+from dpexplain.tables.encoding import encode_features
+from dpexplain.tables.opening import chunked_table
 
 CLASSIFIER = "DPExplainableBoostingClassifier"
 SECRET = "4711-secret"
@@ -168,6 +170,27 @@ def test_columns_of_any_arrow_type_are_read_as_in_memory(kind):
 def untouched(**settings):
     ledger = PrivacyLedger("untouched", cap_epsilon=10)
     return ledger, make_estimator(CLASSIFIER, ledger=ledger, **settings)
+
+
+@pytest.mark.parametrize("place", ["age", "job"])
+@pytest.mark.parametrize("nested", [False, True], ids=["plain", "nested"])
+def test_integers_of_128_bits_in_a_query_are_read_as_in_memory(place, nested):
+    polars = pytest.importorskip("polars")
+    kind = polars.List(polars.Int128) if nested else polars.Int128
+    numbers = [None, 1, -(2**70), 2**60 + 1, 10**30]
+    cells = polars.Series([n if n is None or not nested else [n] for n in numbers], dtype=kind)
+    features = {"age": Numeric(-1e30, 1e30), "job": Categorical(["1", str(2**60)])}
+    schema = Schema(features, target=Classes(["no", "yes"]))
+    frame = polars.DataFrame(
+        {"age": [1.0] * 5, "job": ["1"] * 5, "died": ["no", "yes"] * 2 + ["no"]}
+    )
+    frame = frame.with_columns(cells.alias(place))
+    chunks = chunked_table(frame.lazy()).chunks("died", schema)
+    read = [encode_features(rows, schema) for rows, _ in chunks]
+    for parts, expected in zip(
+        zip(*read, strict=True), encode_features(frame, schema), strict=True
+    ):
+        np.testing.assert_array_equal(np.concatenate(parts), expected)
 
 
 def test_a_reader_is_read_once_and_refused_before_a_second_charge():
