@@ -63,9 +63,11 @@ def works(minor: int, wheel: str, folder: Path, *, timed: bool) -> bool:
         run(own, *pip, *["--no-compile"] * (not timed), wheel)
         installed = time.monotonic() - started
         first, rest = quick_start()
-        run(own, "-c", PICTURE.format(first) + SAVED, folder=folder)
+        picture = PICTURE.format(first) + SAVED
+        if timed:
+            run(own, "-c", picture, folder=folder)
         drawn, used = time.monotonic() - started, cpu_seconds() - used
-        run(own, "-c", PICTURE.format(first) + rest + REST, folder=folder)
+        run(own, "-c", picture + rest + REST, folder=folder)
     except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
         print(f"Python 3.{minor}: FAILED\n{error.stdout}{error.stderr}", flush=True)
         return False
