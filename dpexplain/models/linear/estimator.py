@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from dpexplain._utils.blas import one_blas_thread
 from dpexplain._utils.validation import check_choice, check_in_range
 from dpexplain.accounting import PrivacyLedger, compose_mu, mu_from_epsilon
 from dpexplain.binning import declared_cells, histogram_phase
@@ -140,7 +141,8 @@ class _PrivateLinear(PrivateEstimator, AdditiveModel):
 
     def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: Mechanism) -> None:
         objective = self._objective(schema)
-        fit = self._fitted(X, y, schema, objective, mechanism)
+        with one_blas_thread():
+            fit = self._fitted(X, y, schema, objective, mechanism)
         tables = fit.design.tables(fit.weights)
         tables = tables[:, 0] if objective.loss.n_scores == 1 else tables
         parts = [
