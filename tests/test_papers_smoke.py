@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -145,6 +146,8 @@ def test_maps_of_single_records_are_compared_with_a_network(load, monkeypatch):
     load("paper_locally_linear").clinical.cache_clear()
     module = load("paper_locally_linear_attributions")
     monkeypatch.setattr(module, "N_STEPS", 3)
+    small = partial(module.MLPClassifier, (8, 8, 8))
+    monkeypatch.setattr(module, "MLPClassifier", lambda sizes, **settings: small(**settings))
 
     rows = module.measure(0)
 
