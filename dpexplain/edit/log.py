@@ -149,27 +149,6 @@ class EditLog:
         entries = (*self.entries, entry)
         return dataclasses.replace(self, entries=entries, head=len(entries) - 1, undone=())
 
-    def with_note(self, note: str, place: int | None = None) -> EditLog:
-        """Attach a note to an edit.
-
-        Parameters
-        ----------
-        note : str
-            Reason for the edit.
-        place : int or None, default=None
-            Index of the edit; None for the edit that led to the current state.
-
-        Returns
-        -------
-        EditLog
-        """
-        at = self._checked(self.head if place is None else place)
-        if at == START:
-            raise ValueError("the released state cannot have a note; make an edit first.")
-        entries = list(self.entries)
-        entries[at] = dataclasses.replace(entries[at], note=note)
-        return dataclasses.replace(self, entries=tuple(entries))
-
     @property
     def can_undo(self) -> bool:
         """Whether there is an edit that can be undone."""

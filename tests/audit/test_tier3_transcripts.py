@@ -112,4 +112,3 @@ def test_bounds_of_a_fixed_number_of_fits_stay_below_what_is_stated():
     assert audit.violations(CONFIDENCE) == []
     assert audit.parted == 0
     assert {g.n_present for g in audit.guesses.values()} == {50}
-    assert audit.tightness(0.5) == audit.guesses[ALL].mu_bound(0.5) / audit.stated_mu[ALL]

@@ -136,12 +136,10 @@ def test_history_measures_the_edits_of_the_current_state():
     assert table.loc[0, "note"] == "why"
 
 
-def test_note_can_be_written_afterwards():
-    log = EditLog().edit(UP).with_note("agreed in the meeting")
+def test_a_note_stays_with_its_edit():
+    log = EditLog().edit(UP, note="agreed in the meeting")
 
     assert log.apply(classifier()).edits[0].note == "agreed in the meeting"
-    with pytest.raises(ValueError, match="make an edit first"):
-        EditLog().with_note("nothing")
 
 
 def other_bins():

@@ -81,20 +81,6 @@ class TranscriptAudit:
         """
         return {name: guess.mu_bound(confidence) for name, guess in self.guesses.items()}
 
-    def tightness(self, confidence: float = 0.95) -> float:
-        """Return the ratio of the lower bound for all releases to the stated parameter.
-
-        Parameters
-        ----------
-        confidence : float, default=0.95
-            Confidence level of the bound.
-
-        Returns
-        -------
-        float
-        """
-        return self.guesses[ALL].mu_bound(confidence) / self.stated_mu[ALL]
-
     def violations(self, confidence: float) -> list[str]:
         """List the stated parameters that are refuted, and any fits that differ in shape.
 
