@@ -17,6 +17,8 @@ def lend_kernels(installed: Path) -> None:
     """
     for module in OWN.rglob("*.py"):
         there = installed / module.relative_to(OWN)
+        if not there.is_file():  # not in the wheel
+            continue
         for kernel in module.parent.glob(f"__pycache__/{module.stem}.*.nb[ci]"):
             (there.parent / "__pycache__").mkdir(exist_ok=True)
             shutil.copy(kernel, there.parent / "__pycache__")
