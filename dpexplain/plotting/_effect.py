@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
@@ -24,7 +23,6 @@ Corner = tuple[float, float]
 
 DASHES = (0, (5, 2))
 _BELOW = 0.22  # distance of a category's estimate below its bar, in rows
-_CHARACTERS = 22.0  # characters of small print per inch
 
 
 def checked_show(show: str) -> Show:
@@ -115,9 +113,3 @@ def marker_look(colors: Theme) -> dict[str, Any]:
         "elinewidth": 1.1,
         "zorder": 3.5,
     }
-
-
-def caution_lines(ax: Axes, words: str) -> list[str]:
-    """Break a warning into lines that fit above `ax`."""
-    width = ax.get_position().width * ax.figure.bbox.width / ax.figure.dpi
-    return textwrap.wrap(words, max(30, int(_CHARACTERS * width)))

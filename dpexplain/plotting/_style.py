@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -28,7 +29,10 @@ MAY_BE_NOISE = "may be noise (0 inside the band)"
 # The effect in the population, corrected for shrinkage; the noise bands do not describe it.
 EFFECT_LABEL = "estimated effect in the population (95% band)"
 EFFECT_MARKER = "D"
+_HEADING = 15  # height of a heading, in points
 _LINE = 11  # line height of the small print, in points
+_CHARACTERS = 22.0  # characters of small print per inch
+_KEY = 7  # width of a legend's key and spaces, in characters of small print
 _STEPS = (1, 2, 2.5, 5, 10)
 _WATERMARK = "NOT PRIVATE"
 _ADJACENCY = {"add_remove": "add/remove", "replace": "replace-one"}
@@ -57,6 +61,15 @@ def new_axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
     from matplotlib import pyplot
 
     return pyplot.subplots(figsize=size, layout="constrained")[1]
+
+
+def grow(ax: Axes, points: float) -> None:
+    """Make the figure of `ax` higher."""
+    from matplotlib.figure import Figure
+
+    if isinstance(ax.figure, Figure):
+        width, height = ax.figure.get_size_inches()
+        ax.figure.set_size_inches(width, height + points / 72)
 
 
 def theme(ax: Axes) -> Theme:
@@ -135,33 +148,69 @@ def guarantee_words(guarantee: Guarantee) -> str:
     )
 
 
-def title(ax: Axes, heading: str, small_print: Sequence[str], warning: str = "") -> None:
-    """Write a heading, small print and a colored warning above `ax`."""
+def title(
+    ax: Axes, heading: str, small_print: Sequence[str], warning: str = "", *, lift: float = 0.0
+) -> float:
+    """Write a heading, small print and a warning above `ax`; return their height."""
     colors = theme(ax)
-    lines = [(line, colors.muted) for line in small_print if line]
-    lines += [(warning, colors.reference)] if warning else []
-    pad = 8 + _LINE * len(lines)
+    lines = [(line, colors.muted) for words in small_print for line in wrapped(ax, words)]
+    lines += [(line, colors.reference) for line in wrapped(ax, warning)]
+    pad = 8 + lift + _LINE * len(lines)
     ax.set_title(plain(heading, 60), loc="left", fontweight="bold", pad=pad)
     for above, (line, color) in enumerate(reversed(lines)):
         ax.annotate(
             line.replace("$", r"\$"),
             (0, 1),
-            xytext=(0, 5 + _LINE * above),
+            xytext=(0, 5 + lift + _LINE * above),
             xycoords="axes fraction",
             textcoords="offset points",
             fontsize="x-small",
             color=color,
             annotation_clip=False,
         )
+    return pad + _HEADING
 
 
-def privacy_title(ax: Axes, heading: str, guarantee: Guarantee, more: Sequence[str] = ()) -> None:
-    """Write a heading, the guarantee and other small print above `ax`."""
+def privacy_title(
+    ax: Axes, heading: str, guarantee: Guarantee, more: Sequence[str] = (), *, lift: float = 0.0
+) -> float:
+    """Write a heading, the guarantee and small print, as :func:`title` does."""
     words = guarantee_words(guarantee)
     if guarantee.private:
-        title(ax, heading, [words, *more])
-    else:
-        title(ax, heading, more, words)
+        return title(ax, heading, [words, *more], lift=lift)
+    return title(ax, heading, more, words, lift=lift)
+
+
+def wrapped(ax: Axes, words: str) -> list[str]:
+    """Break small print into lines that fit above `ax`."""
+    return textwrap.wrap(words, max(30, _room(ax)))
+
+
+def legend_above(ax: Axes) -> float:
+    """Draw a legend between `ax` and its title; return its height in points."""
+    labels = ax.get_legend_handles_labels()[1]
+    if not labels:
+        return 0.0
+    half = math.ceil(len(labels) / 2)
+    columns = [max(map(len, part), default=0) + _KEY for part in (labels[:half], labels[half:])]
+    n_columns = 2 if sum(columns) <= _room(ax) else 1
+    ax.legend(
+        loc="lower left",
+        bbox_to_anchor=(0, 1),
+        ncols=n_columns,
+        fontsize="x-small",
+        frameon=False,
+        borderpad=0.2,
+        borderaxespad=0.0,
+        columnspacing=1.0,
+    )
+    return 4.0 + _LINE * math.ceil(len(labels) / n_columns)
+
+
+def _room(ax: Axes) -> int:
+    """Return how many characters of small print fit above `ax`."""
+    width = ax.get_position().width * ax.figure.bbox.width / ax.figure.dpi
+    return int(_CHARACTERS * width)
 
 
 def watermark(ax: Axes, guarantee: Guarantee) -> None:

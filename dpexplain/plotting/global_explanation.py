@@ -111,7 +111,7 @@ def plot_global(
         if isinstance(part, PairCurve):
             draw_pair(ax, part, limit=limit)
         else:
-            look: dict[str, Any] = {"limits": limits, "legend": False, "show": show}
+            look: dict[str, Any] = {"limits": limits, "show": show}
             draw_shape(ax, part, spacing=spacing, max_categories=8, **look)
         ax.set_title(plain(part.name, 32), loc="left", fontsize="medium", fontweight="bold")
         ax.tick_params(labelsize="small")

@@ -10,7 +10,7 @@ from dpexplain.explain import GlobalExplanation
 from dpexplain.explain._by_class import check_one_class
 from dpexplain.explain._record import FloatArray
 from dpexplain.explain._text import short_number
-from dpexplain.plotting._effect import Show, caution_lines, checked_show, marker_look
+from dpexplain.plotting._effect import Show, checked_show, marker_look
 from dpexplain.plotting._style import (
     Theme,
     draw_watermark,
@@ -93,8 +93,7 @@ def plot_importance(
     if reference is not None:
         _draw_reference(ax, reference, names, colors)
     _label(ax, explanation, names, effects=show != "released")
-    caution = caution_lines(ax, explanation.effect_caution)
-    privacy_title(ax, "Importance", explanation.guarantee, caution)
+    privacy_title(ax, "Importance", explanation.guarantee, [explanation.effect_caution])
     if reference is not None:
         draw_watermark(ax)
     else:

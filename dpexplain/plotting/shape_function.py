@@ -9,9 +9,11 @@ import numpy as np
 from dpexplain.explain import ShapeFunction
 from dpexplain.explain._record import FloatArray
 from dpexplain.plotting import _categorical, _effect, _numeric
-from dpexplain.plotting._effect import Show, caution_lines, checked_show, resolved_show
+from dpexplain.plotting._effect import Show, checked_show, resolved_show
 from dpexplain.plotting._style import (
     contribution_label,
+    grow,
+    legend_above,
     limit_ticks,
     new_axes,
     privacy_title,
@@ -93,11 +95,14 @@ def plot_shape_function(
     if max_categories < 1:
         raise ValueError(f"max_categories={max_categories!r} must be at least 1.")
     show = checked_show(show)
+    made = ax is None
     ax = new_axes(ax, _size(shape, max_categories))
     draw_shape(ax, shape, spacing=spacing, max_categories=max_categories, show=show)
     words = shape.effect_caution if caution is None else caution
-    more = [score_words(shape.score_name), *caution_lines(ax, words)]
-    privacy_title(ax, shape.name, shape.guarantee, more)
+    more = [score_words(shape.score_name), words]
+    head = privacy_title(ax, shape.name, shape.guarantee, more, lift=legend_above(ax))
+    if made:
+        grow(ax, head)
     return ax
 
 
@@ -108,21 +113,20 @@ def draw_shape(
     spacing: Spacing = "auto",
     max_categories: int = 30,
     limits: Limits | None = None,
-    legend: bool = True,
     show: Show = "both",
 ) -> None:
-    """Draw a shape without a title; `limits` are the ends of its score axis."""
+    """Draw a shape without title and legend; `limits` are the ends of its score axis."""
     limits = score_limits([shape], show) if limits is None else limits
     show = resolved_show(shape, show)
     if shape.kind == "numeric":
-        _draw_numeric(ax, shape, spacing, limits, show, legend=legend)
+        _draw_numeric(ax, shape, spacing, limits, show)
     else:
-        _draw_categorical(ax, shape, max_categories, limits, show, legend=legend)
+        _draw_categorical(ax, shape, max_categories, limits, show)
     watermark(ax, shape.guarantee)
 
 
 def _draw_numeric(
-    ax: Axes, shape: ShapeFunction, spacing: Spacing, limits: Limits, show: Show, *, legend: bool
+    ax: Axes, shape: ShapeFunction, spacing: Spacing, limits: Limits, show: Show
 ) -> None:
     colors = theme(ax)
     tidy(ax, grid="y")
@@ -132,21 +136,15 @@ def _draw_numeric(
     if show != "released":
         _effect.draw_steps(ax, shape, place, colors, floor=_numeric.CAPTION_TOP)
     _numeric.set_ticks(ax, shape, place, spacing)
-    has_legend = legend and bool(ax.get_legend_handles_labels()[0])
     low, high = limits
     limit_ticks(ax.yaxis, low, high)
-    # Leave room for the counts and their caption below, and for the legend above.
-    ax.set_ylim(
-        low - (_numeric.STRIP + 0.13) * (high - low),
-        high + (0.16 if has_legend else 0) * (high - low),
-    )
+    # Leave room for the counts and their caption below.
+    ax.set_ylim(low - (_numeric.STRIP + 0.13) * (high - low), high)
     _numeric.draw_counts(ax, shape, place, colors)
     equal = "\nbins not to scale" if spacing == "bins" else ""
     constraint = f"\n{shape.constraint_words}" if shape.monotone else ""
     ax.set_xlabel(with_unit(shape.name, shape.unit) + equal + constraint)
     ax.set_ylabel(contribution_label(shape.score_unit))
-    if has_legend:
-        ax.legend(loc="upper left", ncols=2, fontsize="x-small", frameon=False, borderpad=0.2)
 
 
 def _draw_categorical(
@@ -155,8 +153,6 @@ def _draw_categorical(
     max_categories: int,
     limits: Limits,
     show: Show,
-    *,
-    legend: bool,
 ) -> None:
     colors = theme(ax)
     tidy(ax, grid="x")
@@ -168,19 +164,16 @@ def _draw_categorical(
         alone = show == "effect"
         _effect.draw_points(ax, shape, bins, place, colors, alone=alone, right=right)
     _categorical.set_ticks(ax, shape, bins, place)
-    has_legend = legend and bool(ax.get_legend_handles_labels()[0])
     low, high = limits
     limit_ticks(ax.xaxis, low, high)
     ax.set_xlim(low, high + (_categorical.STRIP + 0.1) * (high - low))
     n_rows = place[-1] + 1
-    room = min(0.11 * n_rows, 1.4)  # for the legend above and the captions below
-    ax.set_ylim(place[-1] + 0.6 + 0.7 * room, -0.7 - (room if has_legend else 0))
+    room = min(0.08 * n_rows, 1.0)  # for the captions below
+    ax.set_ylim(place[-1] + 0.6 + room, -0.7)
     _categorical.draw_counts(ax, shape, bins, place, colors)
     _categorical.say_hidden(ax, shape.n_bins - bins.size, colors)
     constraint = f"\n{shape.constraint_words}" if shape.monotone else ""
     ax.set_xlabel(contribution_label(shape.score_unit) + constraint)
-    if has_legend:
-        ax.legend(loc="upper left", ncols=2, fontsize="x-small", frameon=False, borderpad=0.2)
 
 
 def score_limits(shapes: list[ShapeFunction], show: Show = "released") -> Limits:
@@ -216,7 +209,8 @@ def _layers(shape: ShapeFunction, show: Show) -> list[tuple[FloatArray, FloatArr
 
 
 def _size(shape: ShapeFunction, max_categories: int) -> tuple[float, float]:
+    """Return the size of a new figure in inches, without the part above the axes."""
     if shape.kind == "numeric":
-        return (6.4, 3.8)
+        return (6.4, 2.9)
     n_rows = min(shape.n_value_bins, max_categories) + len(shape.special)
-    return (6.4, min(12.0, 1.6 + 0.27 * n_rows))
+    return (6.4, min(11.0, 0.8 + 0.27 * n_rows))

@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
 from dpexplain import plotting
@@ -137,3 +138,19 @@ def test_small_multiples_name_the_layers_that_are_drawn():
     }
     assert [ESTIMATE in heads[show] for show in heads] == [True, False, True]
     assert [NOISE in heads[show] for show in heads] == [True, True, False]
+
+
+@pytest.mark.parametrize("shape", WITH_EFFECT)
+@pytest.mark.parametrize("size", [None, (4.8, 3.0)])
+def test_legend_and_small_print_are_above_the_axes_and_apart(shape, size):
+    one_of = dataclasses.replace(shape.guarantee, unit="one person, of whom 2 rows are used " * 2)
+    shape = dataclasses.replace(shape, guarantee=one_of)
+    ax = None if size is None else Figure(figsize=size, layout="constrained").subplots()
+    ax = plotting.plot_shape_function(shape, ax=ax)
+    ax.figure.draw_without_rendering()
+    legend = ax.get_legend().get_window_extent()
+    small = [text.get_window_extent() for text in ax.texts]
+    assert legend.y0 >= ax.get_window_extent().y1 - 1
+    assert min(box.y0 for box in small) >= legend.y1 - 1
+    assert max(box.x1 for box in [*small, legend]) <= ax.figure.bbox.x1 + 1
+    plt.close(ax.figure)
