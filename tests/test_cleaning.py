@@ -371,6 +371,21 @@ def test_a_fit_that_protects_rows_says_so_where_the_schema_names_persons() -> No
     assert model.guarantee_.unit == "one record"
 
 
+def test_a_sweep_that_protects_rows_says_so_once() -> None:
+    from dpexplain import sweep
+    from dpexplain.exceptions import PrivacyWarning
+    from dpexplain.models import DPLogisticRegression
+
+    model = DPLogisticRegression(schema=VISITS, reproducible_seed=1)
+    epsilons = [0.5, 1.0, 2.0]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        sweep(model, visits(), "readmitted", epsilons=epsilons, reference=False, progress=False)
+    said = [each for each in caught if "names persons" in str(each.message)]
+    assert [each.category for each in said] == [PrivacyWarning]
+    assert said[0].filename == __file__
+
+
 @pytest.mark.parametrize("column", ["record", "patient"])
 def test_a_column_of_ids_or_persons_is_no_target(column: str) -> None:
     from dpexplain.tables.targets import split_target

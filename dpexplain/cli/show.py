@@ -14,7 +14,12 @@ import numpy as np
 import dpexplain.io
 from dpexplain.cli.errors import CommandError
 from dpexplain.cli.options import LEDGER_SUFFIX, add_command, check_place, file_or_address
-from dpexplain.cli.text import described, described_parts, table_text
+from dpexplain.cli.text import (
+    described,
+    described_parts,
+    table_text,
+    without_rounding_errors,
+)
 from dpexplain.exceptions import BudgetError
 from dpexplain.explain._by_class import ByClass
 from dpexplain.explain._text import listing, shorten
@@ -132,9 +137,7 @@ def run_explain(asked: argparse.Namespace) -> None:
     table = None if asked.term is None else _term_frame(shown, asked.term, asked.file)
     if asked.csv:
         table = shown.frame() if table is None else table
-        guarantee = getattr(shown, "guarantee", None)
-        if guarantee is not None:  # in a comparison, each fit has its own
-            table = table.assign(**guarantee.columns)
+        table = _with_guarantee(table.apply(without_rounding_errors), shown)
         table.to_csv(sys.stdout, index=False, lineterminator="\n")
     elif table is not None:
         words = described_parts(shown.term_words(asked.term))
@@ -290,6 +293,20 @@ def _term_frame(shown: Display, term: str, file: Path) -> pd.DataFrame:
         hint = f"did you mean {meant!r}?" if meant else there_are
         raise CommandError(f"--term {term}: {file} has no such term; {hint}")
     return frames[term]
+
+
+def _with_guarantee(table: pd.DataFrame, shown: Display) -> pd.DataFrame:
+    """Add columns that state the guarantee of the fit in each row."""
+    import pandas as pd
+
+    fits: Any = shown.fits_by_epsilon()
+    if not fits:
+        guarantee = getattr(shown, "guarantee", None)
+        return table if guarantee is None else table.assign(**guarantee.columns)
+    places = zip(table["epsilon"], table["repeat"], strict=True)
+    stated = [fits[epsilon][repeat].guarantee.columns for epsilon, repeat in places]
+    columns = pd.DataFrame(stated, index=table.index)
+    return table.assign(**columns.drop(columns=["epsilon", "private"]))
 
 
 def _draw(shown: Display, term: str | None, path: Path, show: str | None) -> None:

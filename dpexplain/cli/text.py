@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 from dpexplain.explain._text import short_number, upper_number
@@ -19,6 +20,12 @@ if TYPE_CHECKING:
 
 _ROWS = 20
 _WIDTH = 96
+# Columns that a table on the screen can spare, in this order, if it is too wide for a line.
+_SPARED = (
+    "bin_left", "bin_right", "bag_std", "special", "structure_std", "sampling_std", "noise_std",
+    "corrected_importance", "importance_std", "direction_certainty", "effect_std", "private",
+    "repeat",
+)  # fmt: skip
 
 
 def fit_text(explanation: Display, health: Health, ledger: PrivacyLedger, out: Path) -> str:
@@ -60,12 +67,25 @@ def table_text(table: pd.DataFrame, rows: int | None = _ROWS) -> str:
     Returns
     -------
     str
-        The formatted table. If rows are left out, the last line says how many.
+        The formatted table. If rows or columns are left out, the last lines say so.
     """
-    shown = table.iloc[:rows].apply(_without_rounding_errors).map(_cell)
+    shown = table.iloc[:rows].apply(without_rounding_errors).map(_cell)
+    if isinstance(shown.index, pd.RangeIndex):
+        shown = shown.set_index(pd.Index([""] * len(shown)))
     text: str = shown.to_string()
-    more = len(table) - len(shown)
-    return f"{text}\n… and {more} more" if more > 0 else text
+    spared = [name for name in _SPARED if name in shown]
+    if "private" in spared and not table["private"].all():  # a reference is marked in its rows
+        spared.remove("private")
+    left_out: list[str] = []
+    while spared and max(map(len, text.splitlines())) > _WIDTH:
+        left_out.append(spared.pop(0))
+        text = shown.drop(columns=left_out).to_string()
+    if len(table) > len(shown):
+        text += f"\n… and {len(table) - len(shown)} more"
+    if left_out:
+        words = f"Left out to save space (explain --csv prints all columns): {', '.join(left_out)}."
+        text += f"\n{_filled(words)}"
+    return text
 
 
 def account_line(ledger: PrivacyLedger) -> str:
@@ -83,12 +103,12 @@ def account_line(ledger: PrivacyLedger) -> str:
     )
 
 
-def _without_rounding_errors(column: pd.Series) -> pd.Series:
+def without_rounding_errors(column: pd.Series) -> pd.Series:
     """Replace numbers with 0 that arithmetic leaves where the exact result is 0."""
     if not pd.api.types.is_float_dtype(column):
         return column
     sizes = column.abs()
-    return column.mask(sizes < 1e-12 * sizes.max(), 0.0)
+    return column.mask(sizes < 1e-10 * sizes[np.isfinite(sizes)].max(), 0.0)
 
 
 def _cell(value: Any) -> str:

@@ -38,7 +38,7 @@ from dpexplain.explain import FilterBank, GlobalExplanation, MulticlassExplanati
 from dpexplain.explain.health import warn_of_alarms
 from dpexplain.schema import Schema
 from dpexplain.tables.chunked import sample_of
-from dpexplain.tables.groups import groups_or_declared, without_groups
+from dpexplain.tables.groups import groups_or_declared, warn_of_persons, without_groups
 from dpexplain.tables.opening import chunked_table
 from dpexplain.tables.targets import split_target
 
@@ -185,6 +185,7 @@ def sweep(
     held_out = checked_evaluate(evaluate, schema)
     bound = estimator.get_params(deep=False).get("max_rows_per_person")
     groups = groups_or_declared(groups, bound, schema)
+    warn_of_persons(schema, bound, stacklevel=3)
     sampled = check_reference(X, reference, reference_rows)
     in_parts = check_parts(X, groups, n_jobs)
     grouping = None

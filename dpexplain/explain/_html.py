@@ -39,9 +39,14 @@ def bar(share: float, *, negative: bool = False) -> str:
     return f'<span style="{_BAR.format(color=color, width=6 * min(max(share, 0.0), 1.0))}"></span>'
 
 
+def line(text: str) -> str:
+    """Format one line."""
+    return f"<div>{escaped(text, _LONGEST_LINE)}</div>"
+
+
 def note(text: str) -> str:
-    """Format one line of small print."""
-    return f'<div style="{_NOTE}">{escaped(text, _LONGEST_LINE)}</div>'
+    """Format one line of small print; empty without text."""
+    return f'<div style="{_NOTE}">{escaped(text, _LONGEST_LINE)}</div>' if text else ""
 
 
 def warning(text: str) -> str:

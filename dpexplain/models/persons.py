@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import warnings
 from collections.abc import Mapping
 from datetime import date
 from decimal import Decimal
@@ -16,7 +15,6 @@ from numpy.typing import NDArray
 
 from dpexplain._utils.lazy import pd
 from dpexplain.accounting.unit import unit_of
-from dpexplain.exceptions import PrivacyWarning
 from dpexplain.mechanisms import SecretCoins, SeededCoins, secret_coins
 from dpexplain.models.inputs import as_column
 from dpexplain.schema import Schema
@@ -59,25 +57,6 @@ def features_without_groups(X: Any, groups: Any, schema: Schema | None) -> Any:
             "it from the schema, or pass person IDs separately."
         )
     return without_groups(X, groups)
-
-
-def warn_of_persons(schema: Any, max_rows_per_person: int | None) -> None:
-    """Warn if a fit protects only rows although the schema names a person column.
-
-    Parameters
-    ----------
-    schema : Schema or None
-    max_rows_per_person : int or None
-    """
-    person = getattr(schema, "person", None)
-    if person is not None and max_rows_per_person is None:
-        warnings.warn(
-            f"the schema says that the column {person!r} names persons, but this fit protects "
-            "single rows; set max_rows_per_person=, or --max-rows-per-person in a shell (1 if "
-            "everybody has one row).",
-            PrivacyWarning,
-            stacklevel=4,
-        )
 
 
 def checked_groups(groups: Any, X: Any, max_rows: int | None) -> tuple[str | None, Any]:

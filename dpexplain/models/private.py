@@ -32,7 +32,6 @@ from dpexplain.models.persons import (
     PERSONS_IN_PARTS,
     checked_groups,
     features_without_groups,
-    warn_of_persons,
 )
 from dpexplain.models.persons import bounded_rows as _bounded_rows
 from dpexplain.models.private_checks import check_private_parameters
@@ -42,7 +41,7 @@ from dpexplain.tables.chunked import ChunkedTable, ChunkError
 from dpexplain.tables.columns import kind_in_parts
 from dpexplain.tables.encoding import check_columns
 from dpexplain.tables.frames import in_memory_call
-from dpexplain.tables.groups import groups_or_declared
+from dpexplain.tables.groups import groups_or_declared, warn_of_persons
 from dpexplain.tables.opening import chunked_table
 from dpexplain.tables.targets import split_target
 
@@ -146,7 +145,8 @@ class PrivateEstimator(PrivateHooks):
         )
         X, y = split_target(self._as_table(X), y, self.schema)
         groups = groups_or_declared(groups, self.max_rows_per_person, self.schema)
-        warn_of_persons(self.schema, self.max_rows_per_person)
+        if not is_unlisted():  # a sweep warns once
+            warn_of_persons(self.schema, self.max_rows_per_person, stacklevel=3)
         table = X
         # Parameters that another thread sets from here on affect only the next fit: the charge,
         # the fit and the guarantee must all use the same parameters.

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
 from dpexplain._utils.lazy import pd
+from dpexplain.exceptions import PrivacyWarning
 from dpexplain.tables.columns import as_table, kind_in_parts
 
-__all__ = ["Grouping", "grouping_of", "groups_or_declared", "without_groups"]
+__all__ = ["Grouping", "grouping_of", "groups_or_declared", "warn_of_persons", "without_groups"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,3 +150,24 @@ def _column(name: str, X: Any) -> Any:
             "person IDs, with a name for them: groups=(name, array)."
         )
     return table[name]
+
+
+def warn_of_persons(schema: Any, max_rows_per_person: int | None, stacklevel: int) -> None:
+    """Warn if a fit protects only rows although the schema names a person column.
+
+    Parameters
+    ----------
+    schema : Schema or None
+    max_rows_per_person : int or None
+    stacklevel : int
+        Level of the caller to which the warning refers, as in :func:`warnings.warn`.
+    """
+    person = getattr(schema, "person", None)
+    if person is not None and max_rows_per_person is None:
+        warnings.warn(
+            f"the schema says that the column {person!r} names persons, but this fit protects "
+            "single rows; set max_rows_per_person=, or --max-rows-per-person in a shell (1 if "
+            "everybody has one row).",
+            PrivacyWarning,
+            stacklevel=stacklevel + 1,
+        )

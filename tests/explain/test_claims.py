@@ -240,10 +240,35 @@ def test_bins_that_make_no_claim_are_refused(bins, error, message):
         claim(explanation, "occupation", *bins)
 
 
-def test_a_claim_about_a_comparison_is_refused_with_what_to_pass():
+def test_a_fit_of_a_comparison_makes_the_claim():
     comparison = view_examples.comparison(joint=True)
-    with pytest.raises(TypeError, match=r"is about one fit, not a Comparison; .*claim_strip"):
-        claim(comparison, "age", "30", "60")
+    for epsilon, fits in comparison.explanations.items():
+        one = claim(comparison, "age", "30", "60", epsilon=epsilon)
+        assert one == claim(fits[0], "age", "30", "60")
+    assert claim(comparison, "age", "30", "60") == claim(fits[0], "age", "30", "60")  # the largest
+    assert claim(comparison, "age", repeat=9).words == claim(fits[-1], "age").words
+    with pytest.raises(KeyError, match="no fit with epsilon=3; the epsilons are"):
+        claim(comparison, "age", epsilon=3)
+
+
+def test_what_is_no_explanation_makes_no_claim():
+    explanation = view_examples.comparison(joint=True).explanations[8.0][0]
+    with pytest.raises(ValueError, match=r"epsilon=8\.0 chooses a fit of a comparison"):
+        claim(explanation, "age", epsilon=8.0)
+    with pytest.raises(TypeError, match=r"not about a ShapeFunction; pass an explanation"):
+        claim(explanation["age"], "age")
+
+
+def test_claims_in_a_notebook_are_sentences_with_a_table():
+    comparison = view_examples.comparison(joint=True)
+    strip = claim_strip(comparison, "age", "30", "60")
+    html = strip._repr_html_()
+    assert html.count("<tr") == 1 + len(comparison.epsilons)
+    for words in (strip.words, strip.asked.frequencies, *strip.states):
+        assert words in html
+    one = dataclasses.replace(strip.asked, words="<script>", frequencies="")
+    assert "<script>" not in one._repr_html_()
+    assert "&lt;script&gt;" in one._repr_html_()
 
 
 def test_bins_are_found_by_a_value_in_them():

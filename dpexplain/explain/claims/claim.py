@@ -6,6 +6,7 @@ import dataclasses
 from typing import Literal
 
 from dpexplain._utils.lazy import pd
+from dpexplain.explain import _html
 from dpexplain.explain._record import Record
 from dpexplain.explain.guarantee import Guarantee
 
@@ -112,3 +113,6 @@ class Claim(Record):
     def __repr__(self) -> str:
         """Return the sentence, and point to :meth:`frame` for the numbers."""
         return f"Claim({self.words!r}; see .frame())"
+
+    def _repr_html_(self) -> str:
+        return _html.box(_html.line(self.words), _html.note(self.frequencies))

@@ -6,8 +6,9 @@ import dataclasses
 from typing import Any, Literal
 
 from dpexplain._utils.lazy import pd
+from dpexplain.explain import _html
 from dpexplain.explain._record import Record
-from dpexplain.explain._text import upper_number
+from dpexplain.explain._text import short_number, upper_number
 from dpexplain.explain.additive.global_explanation import GlobalExplanation
 from dpexplain.explain.additive.shape_function import ShapeFunction
 from dpexplain.explain.claims.claim import Claim
@@ -144,6 +145,17 @@ class ClaimStrip(Record):
     def __repr__(self) -> str:
         """Return the sentences, and point to :meth:`frame` for the numbers."""
         return f"ClaimStrip({self.words!r}; see .frame())"
+
+    def _repr_html_(self) -> str:
+        rows = []
+        for epsilon, state, each in zip(self.epsilons, self.states, self.claims, strict=True):
+            numbers = [] if each is None else [each.estimate, each.low, each.high]
+            texts = [short_number(number, 3) for number in numbers] or [""] * 3
+            rows.append([upper_number(epsilon), state, *texts])
+        head = ("ε", "state", "estimate", "low", "high")
+        table = _html.table(head, rows, (True, False, True, True, True))
+        frequencies = _html.note(self.asked.frequencies)
+        return _html.box(_html.line(self.words), frequencies, table)
 
 
 def _state(each: Claim | None, asked: Claim) -> str:

@@ -30,12 +30,14 @@ from dpexplain.explain.claims.claimed_bins import (
 from dpexplain.explain.claims.contrast_claims import contrast_claim
 from dpexplain.explain.claims.decisions import NO_THRESHOLD, decision_claim
 from dpexplain.explain.claims.extremes import extreme_claim
+from dpexplain.explain.claims.fits import Additive, private_fits
 from dpexplain.explain.claims.leading_class import leading_class_claim
 from dpexplain.explain.claims.pair_claims import pair_claim, region_of
+from dpexplain.explain.display import Display
 
 
 def claim(
-    explanation: GlobalExplanation | MulticlassExplanation,
+    explanation: Display,
     term: str | None = None,
     first: Any = None,
     second: Any = None,
@@ -44,15 +46,18 @@ def claim(
     record: pd.DataFrame | None = None,
     threshold: float | None = None,
     samples_public: bool = False,
+    epsilon: float | None = None,
+    repeat: int = 0,
 ) -> Claim:
     """Create a claim about a term, or about the prediction for one record.
 
     Parameters
     ----------
-    explanation : GlobalExplanation or MulticlassExplanation
-        Explanation of a private model with a noise band. For a claim about a term of a model with
-        several classes, pass the explanation of one class. For a claim about a record, pass that of
-        all classes; it states that the predicted class is the most likely one.
+    explanation : GlobalExplanation, MulticlassExplanation, Comparison or MulticlassComparison
+        Explanation of a private model with a noise band, or a comparison, of which `epsilon` and
+        `repeat` choose a fit. For a claim about a term of a model with several classes, pass the
+        explanation or comparison of one class. For a claim about a record, pass that of all
+        classes; it states that the predicted class is the most likely one.
     term : str or None, default=None
         Name of the term or pair; None for a claim about the prediction for `record`.
     first : str, int, date, tuple or None, default=None
@@ -76,6 +81,12 @@ def claim(
     samples_public : bool, default=False
         Whether `record` may be shown to anyone. If it is False, the guarantee and the words of a
         claim about a record state that the claim is not private.
+    epsilon : float or None, default=None
+        Epsilon of the fit that makes the claim, if `explanation` is a comparison; None for the
+        largest. :func:`dpexplain.explain.claim_strip` makes the claim at every epsilon.
+    repeat : int, default=0
+        Index of that fit among the repeats at this epsilon; an index that is too large selects the
+        last one.
 
     Returns
     -------
@@ -84,9 +95,9 @@ def claim(
     Raises
     ------
     TypeError
-        If `explanation` is not an explanation of an additive model.
+        If `explanation` is not an explanation or a comparison of additive models.
     KeyError
-        If the term or a bin does not exist.
+        If the term, a bin or the epsilon does not exist.
     ValueError
         If the errors are unknown, the curve was edited, no claim can be made about the bins, or
         `term` and `record` are both given or both missing.
@@ -106,12 +117,7 @@ def claim(
     >>> print(claim(explanation, "age", ("18", "20"), ("85", "90")))    # two ranges
     At ε = 1, ...
     """
-    if not isinstance(explanation, GlobalExplanation | MulticlassExplanation):
-        raise TypeError(
-            f"a claim is about one fit, not a {type(explanation).__name__}; pass an explanation, "
-            "such as model.explain_global() or comparison.explanations[1][0]. claim_strip takes a "
-            "comparison."
-        )
+    explanation = _one_fit(explanation, epsilon, repeat)
     if (term is None) == (record is None):
         raise ValueError("a claim is about a term or a record; pass term= or record=, not both.")
     if record is not None:
@@ -155,6 +161,23 @@ def claim(
     if one == other:
         raise ValueError(f"bins {first!r} and {second!r} are the same; name two different bins.")
     return contrast_claim(explanation, shape, claimed, "difference", (one, other))
+
+
+def _one_fit(source: Display, epsilon: float | None, repeat: int) -> Additive:
+    """Return an explanation unchanged, or one fit of a comparison."""
+    if isinstance(source, Additive):
+        if epsilon is not None:
+            raise ValueError(
+                f"epsilon={epsilon!r} chooses a fit of a comparison, and this is one explanation; "
+                "leave epsilon= out."
+            )
+        return source
+    if not isinstance(source, Display) or not source.fits_by_epsilon():
+        raise TypeError(
+            f"a claim is about a fit, not about a {type(source).__name__}; pass an explanation, "
+            "such as model.explain_global(), or a comparison, such as the result of sweep()."
+        )
+    return private_fits(source, epsilon, repeat)[1]
 
 
 def _claim_about_pair(
