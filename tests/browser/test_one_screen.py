@@ -59,6 +59,31 @@ def test_the_bar_is_one_row_on_a_tablet(page):
     assert page.locator(".dpx-sticky").bounding_box()["height"] <= BAR
 
 
+@pytest.mark.parametrize("width", [820, 560, 380])
+def test_every_epsilon_stays_in_sight_when_a_cell_becomes_narrow(page, width):
+    page.set_viewport_size({"width": width, "height": 768})
+    settle(page)
+    inside = page.locator(".dpx-overview").bounding_box()
+    scale = page.locator(".dpx-scrubber svg").bounding_box()
+    assert scale["x"] + scale["width"] <= inside["x"] + inside["width"] + 1
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_tabs_are_one_row_and_long_words_are_whole_next_to_the_files_of_a_lab(page):
+    page.set_viewport_size({"width": 944, "height": 768})  # a cell on a screen of 1366 pixels
+    settle(page)
+    tops = page.locator(".dpx-tab").evaluate_all(
+        "tabs => tabs.filter(tab => tab.checkVisibility()).map(tab => tab.offsetTop)"
+    )
+    assert len(tops) == 6
+    assert len(set(tops)) == 1
+    name = page.locator(".dpx-term-name").first
+    before = name.bounding_box()
+    name.evaluate("name => { name.textContent = 'Voraufenthalte'; }")
+    assert name.bounding_box()["height"] <= before["height"]
+    assert page.locator(".dpx-term").first.evaluate("e => e.scrollWidth <= e.clientWidth")
+
+
 def test_at_most_half_of_the_words_of_the_first_explorer_are_in_sight(page):
     assert 100 < page.evaluate(_WORDS) <= WORDS
 
