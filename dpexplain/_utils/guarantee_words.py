@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+from decimal import ROUND_CEILING, Context, Decimal
 
 __all__ = [
     "ALONE",
@@ -17,6 +19,7 @@ __all__ = [
     "known_sampler",
     "known_version",
     "opendp_gaussian",
+    "upper_number",
     "without_rows",
 ]
 
@@ -82,3 +85,14 @@ def known_note(text: str) -> bool:
 def without_rows(unit: str) -> str:
     """Return a unit of privacy without the number of rows used per person."""
     return _ROWS.sub("", unit)
+
+
+def upper_number(value: float, digits: int = 4) -> str:
+    """Format an epsilon or delta with few digits, rounded up.
+
+    Rounding to the nearest value could overstate the privacy protection.
+    """
+    if math.isinf(value):
+        return "infinity"
+    exact = Decimal(repr(float(value)))
+    return f"{float(Context(prec=digits, rounding=ROUND_CEILING).plus(exact)):g}"

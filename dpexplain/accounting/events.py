@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
+from dpexplain._utils.guarantee_words import upper_number
 from dpexplain._utils.validation import check_count, check_in_range, shown
 
 __all__ = [
@@ -402,7 +403,7 @@ def event_words(event: Event) -> str:
         case DiscreteLaplaceEvent(_, _, _, count):
             return f"{count} × discrete Laplace, noise multiplier {event.noise_multiplier:.4g}"
         case PureEvent(_, epsilon, count):
-            return f"{count} × pure mechanism, epsilon {epsilon:.4g}"
+            return f"{count} × pure mechanism, epsilon {upper_number(epsilon)}"
         case NonPrivateEvent(_, reason):
             return f"not private, {reason}"
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
+from dpexplain._utils.guarantee_words import upper_number
 from dpexplain._utils.validation import Adjacency, check_adjacency, check_delta, shown
 from dpexplain.accounting._ledger.serialize import (
     check_fields,
@@ -270,7 +271,7 @@ class LedgerSummary:
         else:
             text = self._private_words()
         if math.isfinite(self.cap_epsilon):
-            text += f" The cap is {self.cap_epsilon:.4g}."
+            text += f" The cap is {upper_number(self.cap_epsilon)}."
         if self.n_private and self._has_non_private:
             text += (
                 " Entries that are not private make the total infinite; the figure above holds "
@@ -282,7 +283,7 @@ class LedgerSummary:
         """Describe the spending, with a line for each charge."""
         lines = (
             f"- {entry.label}: "
-            + (f"epsilon {entry.epsilon:.4g} alone" if entry.private else "NOT PRIVATE")
+            + (f"epsilon {upper_number(entry.epsilon)} alone" if entry.private else "NOT PRIVATE")
             for entry in self.entries
         )
         return "\n".join([self.words(), *lines])
@@ -335,7 +336,7 @@ class LedgerSummary:
             f"{'' if count == 1 else ' together, if published together'}: {self._total_words()}"
         )
         if count > 1 and math.isfinite(self.naive_epsilon):
-            text += f", where simple addition would give {self.naive_epsilon:.4g}"
+            text += f", where simple addition would give {upper_number(self.naive_epsilon)}"
         others = "".join(f" {_sentence(total.words)}" for total in self.units[1:])
         return f"{text}.{self._use_words()}{others}"
 
@@ -344,7 +345,7 @@ class LedgerSummary:
         if self.units and self.units[0].unbounded:
             return self.units[0].words
         unit = _ADJACENCY_WORDS[self.adjacency].format(unit=self.unit)
-        return f"epsilon = {self.private_epsilon:.4g} at delta = {self.delta:g} ({unit})"
+        return f"epsilon = {upper_number(self.private_epsilon)} at delta = {self.delta:g} ({unit})"
 
     def _use_words(self) -> str:
         """State when the total holds, and which total holds otherwise."""
@@ -352,7 +353,7 @@ class LedgerSummary:
             return ""
         return (
             " That is for fits fixed in advance; if results decided which fits follow or "
-            f"when to stop, epsilon = {self.adaptive_epsilon:.4g}."
+            f"when to stop, epsilon = {upper_number(self.adaptive_epsilon)}."
         )
 
 
@@ -483,7 +484,7 @@ def _of_older_version(content: Mapping[str, Any]) -> LedgerSummary:
 
 
 def _bound_words(epsilon: float) -> str:
-    return f"epsilon = {epsilon:.4g}" if math.isfinite(epsilon) else "no bound"
+    return f"epsilon = {upper_number(epsilon)}" if math.isfinite(epsilon) else "no bound"
 
 
 def _sentence(words: str) -> str:

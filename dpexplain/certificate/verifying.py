@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from dpexplain._utils.guarantee_words import upper_number
 from dpexplain.accounting._ledger.provenance import schema_hash
 from dpexplain.accounting._ledger.store import place_of
 from dpexplain.accounting.ledger_state import LedgerState
@@ -275,8 +276,10 @@ def _cap(given: Certificate, state: LedgerState) -> Check:
         return Check("cap", "failed", words)
     spent = state.epsilon_for(state.cap_unit(), state.delta)
     if spent > state.cap_epsilon:
-        return Check("cap", "failed", f"{spent:.4g} was spent, more than {state.cap_epsilon:g}")
-    words = f"{spent:.4g} of {state.cap_epsilon:g} is spent, for {state.cap_unit().kind_words}"
+        words = f"{upper_number(spent)} was spent, more than {state.cap_epsilon:g}"
+        return Check("cap", "failed", words)
+    whom = state.cap_unit().kind_words
+    words = f"{upper_number(spent)} of {state.cap_epsilon:g} is spent, for {whom}"
     return Check("cap", "passed", words)
 
 

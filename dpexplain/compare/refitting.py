@@ -8,6 +8,7 @@ from inspect import signature
 from typing import Any, Final
 
 from dpexplain._utils.cloning import unfitted_copy
+from dpexplain._utils.guarantee_words import upper_number
 from dpexplain._utils.tracebacks import without_records
 from dpexplain._utils.validation import check_epsilon
 from dpexplain.accounting._ledger.process import named_ledger, unlisted
@@ -148,12 +149,14 @@ class Refitter:
         if not self._ledger.affordable(events):
             raise BudgetError(
                 f"the ledger {self._ledger.dataset!r} does not cover this: ε = "
-                f"{self._ledger.private_epsilon():.4g} of {self._ledger.cap_epsilon:.4g} is spent."
+                f"{upper_number(self._ledger.private_epsilon())} of "
+                f"{self._ledger.cap_epsilon:.4g} is spent."
             )
         listed = ", ".join(f"{epsilon:g}" for epsilon in epsilons)
         return (
             f"Fit private records at ε = {listed}? This permanently charges the ledger "
-            f"{self._ledger.dataset!r}, where ε = {self._ledger.private_epsilon():.4g} of "
+            f"{self._ledger.dataset!r}, where ε = "
+            f"{upper_number(self._ledger.private_epsilon())} of "
             f"{self._ledger.cap_epsilon:.4g} is spent."
         )
 

@@ -4,25 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from decimal import ROUND_CEILING, Context, Decimal
 from itertools import pairwise
 
+from dpexplain._utils.guarantee_words import upper_number as upper_number
 from dpexplain.tables.cells import DATE_UNIT, day_text
 
 EN_DASH = "\u2013"
 _STEP_TOLERANCE = 1e-9
 _LARGEST_EXACT = 2.0**50
-
-
-def upper_number(value: float, digits: int = 4) -> str:
-    """Format an epsilon or delta with few digits, rounded up.
-
-    Rounding to the nearest value could overstate the privacy protection.
-    """
-    if math.isinf(value):
-        return "infinity"
-    exact = Decimal(repr(float(value)))
-    return f"{float(Context(prec=digits, rounding=ROUND_CEILING).plus(exact)):g}"
 
 
 def short_number(value: float, digits: int = 4) -> str:

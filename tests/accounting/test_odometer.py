@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpexplain._utils.guarantee_words import upper_number
 from dpexplain.accounting import (
     RECORD,
     GaussianEvent,
@@ -83,7 +84,7 @@ def test_statement_prints_the_odometer_beside_the_total():
     assert "if number and budgets of the fits were fixed before any result was seen" in text
     assert "if results decided which fits followed, or when to stop: epsilon = " in text
     assert f"else {expected:.4g}" in repr(ledger)
-    assert f"epsilon = {expected:.4g}" in ledger._repr_html_()
+    assert f"epsilon = {upper_number(expected)}" in ledger._repr_html_()
 
 
 def test_shares_and_tails_do_not_exceed_delta():

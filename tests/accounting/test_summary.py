@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from dpexplain._utils.guarantee_words import upper_number
 from dpexplain.accounting import (
     EntrySummary,
     GaussianEvent,
@@ -71,7 +72,7 @@ def test_words_of_one_entry_speak_of_one():
     epsilon = ledger.total_epsilon()
 
     assert ledger.summary().words() == (
-        f"One entry on 'survey': epsilon = {epsilon:.4g} at delta = 1e-05 "
+        f"One entry on 'survey': epsilon = {upper_number(epsilon)} at delta = 1e-05 "
         "(one record added or removed). That is for fits fixed in advance; if results decided "
         "which fits follow or when to stop, epsilon = 2. The cap is 2."
     )
@@ -85,11 +86,11 @@ def test_words_of_several_entries_compare_with_adding():
 
     assert summary.words() == (
         "All 2 entries on 'survey' together, if published together: "
-        f"epsilon = {summary.private_epsilon:.4g} at delta = 1e-06 "
+        f"epsilon = {upper_number(summary.private_epsilon)} at delta = 1e-06 "
         "(one record replaced by another), "
-        f"where simple addition would give {summary.naive_epsilon:.4g}. "
+        f"where simple addition would give {upper_number(summary.naive_epsilon)}. "
         "That is for fits fixed in advance; if results decided which fits follow or when to "
-        f"stop, epsilon = {summary.adaptive_epsilon:.4g}."
+        f"stop, epsilon = {upper_number(summary.adaptive_epsilon)}."
     )
     assert summary.private_epsilon < summary.naive_epsilon
 
@@ -116,14 +117,14 @@ def test_words_beside_a_reference_count_the_private_entries_only(n_private, who)
     words = ledger.summary().words()
 
     assert words.startswith(f"{who} with private releases on 'survey'")
-    assert f"epsilon = {ledger.private_epsilon():.4g} at" in words
+    assert f"epsilon = {upper_number(ledger.private_epsilon())} at" in words
     assert ("simple addition" in words) == (n_private > 1)
     assert "make the total infinite" in words
     entries = "1 entry" if n_private == 1 else "2 entries"
     assert repr(ledger) == (
         f"PrivacyLedger('survey', {entries} with private releases, epsilon "
-        f"{ledger.private_epsilon():.4g} at delta 1e-06 if fixed in advance, else "
-        f"{ledger.adaptive_epsilon:.4g}; 1 entry NOT PRIVATE)"
+        f"{upper_number(ledger.private_epsilon())} at delta 1e-06 if fixed in advance, else "
+        f"{upper_number(ledger.adaptive_epsilon)}; 1 entry NOT PRIVATE)"
     )
 
 

@@ -8,6 +8,7 @@ import itertools
 import math
 import os
 import pickle
+import re
 import signal
 import subprocess
 import sys
@@ -24,6 +25,7 @@ import mpmath
 import pytest
 from sklearn.base import clone
 
+import dpexplain.accounting.summary as summaries
 import dpexplain.models as models
 from attack_kit import (
     PRIVATE,
@@ -267,6 +269,26 @@ def guarantees_are_not_compared(patch: pytest.MonkeyPatch) -> None:
         patch.setattr(owner, "_check_guarantees", lambda self: None)
 
 
+def words_of_a_total(_: str) -> Finding:
+    """Round what is said about a ledger: does any text state less than was spent?"""
+
+    def attempts() -> Any:
+        for multiplier in (2.3, 3.97, 4.2, 16.03):
+            ledger = PrivacyLedger(f"rounded {multiplier}")
+            ledger.charge([GaussianEvent("counts", noise_multiplier=multiplier)], label="counts")
+            spent, summary = ledger.private_epsilon(), ledger.summary()
+            for text in (summary.words(), str(summary), repr(ledger), ledger.statement().text()):
+                stated = re.findall(r"epsilon (?:= )?([0-9.]*[0-9])", text)
+                least = min(map(float, stated))
+                yield Finding(least < spent, f"{least} is stated, and {spent:.6g} was spent")
+
+    return first_find(attempts())
+
+
+def rounded_to_the_nearest(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(summaries, "upper_number", lambda value: f"{value:.4g}")
+
+
 # --- one budget spent twice --------------------------------------------------------------------
 
 _COPIES: dict[str, Callable[[PrivacyLedger], Any]] = {
@@ -443,6 +465,13 @@ ATTACKS = [
         total_of_records_for_persons,
         total_without_a_unit,
         "the unit of one model is taken for that of the ledger",
+    ),
+    Attack(
+        "a text states less than was spent",
+        words_of_a_total,
+        rounded_to_the_nearest,
+        "totals are rounded to the nearest number",
+        every_model=False,
     ),
     Attack(
         "fits that protect others, or that no ledger holds, have one total",

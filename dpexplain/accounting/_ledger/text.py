@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from dpexplain._utils.guarantee_words import upper_number
 from dpexplain.accounting.accountant import epsilon_of
 from dpexplain.accounting.events import (
     Event,
@@ -106,9 +107,9 @@ def ledger_line(summary: LedgerSummary) -> str:
         words = f"{outside}, no private release; epsilon is infinite"
     else:
         count = f"{counted_entries(summary.n_private)}{' with private releases' if outside else ''}"
-        total = f"epsilon {summary.private_epsilon:.4g}{cap} at delta {summary.delta:g}"
+        total = f"epsilon {upper_number(summary.private_epsilon)}{cap} at delta {summary.delta:g}"
         if math.isfinite(summary.adaptive_epsilon) and summary.n_private:
-            total += f" if fixed in advance, else {summary.adaptive_epsilon:.4g}"
+            total += f" if fixed in advance, else {upper_number(summary.adaptive_epsilon)}"
         if math.isinf(summary.private_epsilon):
             total = f"no bound for {summary.unit}"
         words = f"{count}, {total}"
@@ -121,7 +122,7 @@ def ledger_html(summary: LedgerSummary) -> str:
     rows = "".join(
         f"<tr><td>{html.escape(entry.label)}</td><td>{html.escape(entry.unit)}</td>"
         f"<td>{_events_html(entry.events)}</td>"
-        f"<td>{f'{entry.epsilon:.4g}' if entry.private else 'NOT PRIVATE'}</td></tr>"
+        f"<td>{upper_number(entry.epsilon) if entry.private else 'NOT PRIVATE'}</td></tr>"
         for entry in summary.entries
     )
     return (

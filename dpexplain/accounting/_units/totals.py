@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dpexplain._utils.guarantee_words import without_rows
+from dpexplain._utils.guarantee_words import upper_number, without_rows
 from dpexplain.accounting._ledger.serialize import (
     check_fields,
     list_field,
@@ -73,7 +73,7 @@ class UnitTotal:
             give = "gives" if len(self.unbounded) == 1 else "give"
             labels = labels_words(self.unbounded)
             return f"no bound for {self.unit}: {labels} {give} it no guarantee"
-        return f"{self.unit}: epsilon = {self.epsilon:.4g}"
+        return f"{self.unit}: epsilon = {upper_number(self.epsilon)}"
 
     def to_dict(self) -> dict[str, Any]:
         """Convert the total to plain data for JSON.
