@@ -59,7 +59,8 @@ def process_ledger(
     ``process_ledger("stays")``. Each model with ``ledger=None`` has its own ledger. In addition,
     ``process_ledger()`` records the charges of all these models; its total is their joint cost if
     all of them used the same records. Fits that `dpexplain.audit` records are not included, because
-    they must use public data.
+    they must use public data, and neither are fits in worker processes, such as those of joblib,
+    each of which keeps a list of its own.
 
     Parameters
     ----------
