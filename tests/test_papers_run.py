@@ -100,6 +100,19 @@ def test_an_interrupted_run_measures_only_what_is_missing(load, run, monkeypatch
     assert list(pd.read_csv(tmp_path / "fast" / "two_cells.csv")["mean"]) == [10.0, 20.0]
 
 
+def test_a_cell_kept_without_its_time_is_taken_as_it_is(load, run, monkeypatch, tmp_path, capsys):
+    study = study_of(load, lambda epsilon: [row(epsilon, 1.0)])
+    monkeypatch.setattr(run, "studies", lambda: iter([study]))
+    kept = load("results").Kept(tmp_path / "fast")
+    kept.keep(study, {"epsilon": 1.0}, [row(1.0, 3.0)])
+
+    with pytest.raises(SystemExit, match="0"):
+        run.main(arguments(tmp_path))
+
+    assert "CPU hours in all" in capsys.readouterr().out
+    assert list(pd.read_csv(tmp_path / "fast" / "two_cells.csv")["mean"]) == [3.0, 1.0]
+
+
 def test_a_study_without_what_it_needs_is_left_out_and_says_so(load, run, monkeypatch, capsys):
     package = study_of(load, None, needs=("no_such_package",))
     other = study_of(load, None, missing=lambda: "a second environment")
@@ -145,6 +158,9 @@ def test_the_time_of_a_fit_counts_once_for_all_of_its_numbers(load):
 
     assert load("results").cpu_minutes(pd.DataFrame(rows)[order]) == pytest.approx(1.0)
     assert load("results").cpu_minutes(pd.DataFrame({"score": [1.0]})) == 0.0
+    quantiles = pd.DataFrame([common | {"n_runs": 50, "quantile": q, "n": 1} for q in (0.0, 1.0)])
+    quantiles = quantiles.assign(cpu_s=6.0)[["data", "n_runs", "quantile", "mean", "n", "cpu_s"]]
+    assert load("results").cpu_minutes(quantiles) == pytest.approx(5.0)
 
 
 def shares(mean, n, **setting):

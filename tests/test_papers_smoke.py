@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 
@@ -332,7 +333,7 @@ def test_curves_are_read_at_public_points_with_a_band_where_there_is_one(load, m
     figures, data = load("paper_ebm_figures"), load("bench_data")
     monkeypatch.setattr(figures, "loaded", lambda name: data.load_simulated(300))
 
-    rows = figures.measure("simulated", "DP-EBM, GDP", 8.0)
+    rows = figures.measure("simulated", "DP-EBM, GDP", 8.0, 2)
     table = figures.wide(None, rows)
 
     feature = data.load_simulated(10).schema.features["age"]
@@ -340,6 +341,10 @@ def test_curves_are_read_at_public_points_with_a_band_where_there_is_one(load, m
     assert len(table) <= 64
     assert np.all((table["lower"] <= table["score"]) & (table["score"] <= table["upper"]))
     assert set(table["guarantee"]) == {"delta 1e-06"}
+    scores = pd.DataFrame(rows).query("metric == 'score'").pivot_table("value", "x", "repeat")
+    np.testing.assert_allclose(table["mean"], scores.mean(axis=1))
+    np.testing.assert_allclose(table["score"], scores[0])  # of the first fit, as its band
+    assert set(table["n"]) == {2}
 
 
 @pytest.mark.named_entropy
@@ -379,3 +384,61 @@ def test_curves_are_compared_with_the_mean_of_bags(load, monkeypatch):
     assert shape.between(-1.0, 1.0).all()
     assert single["value"].nunique() == 2
     assert bags["value"].iloc[0] <= single["value"].mean() + 1e-9  # a mean of curves varies less
+
+
+@pytest.mark.filterwarnings("ignore::dpexplain.exceptions.PrivacyWarning")
+def test_chosen_splits_are_charged_what_random_ones_are(load):
+    load("paper_ebm")
+    choice, data = load("chosen_splits"), load("bench_data").load_simulated(300)
+    from dpexplain import DPExplainableBoostingClassifier
+
+    spent = []
+    for way in (None, False, True):
+        setting = {"schema": data.schema, "preset": "paper", "max_rounds": 20}
+        model = DPExplainableBoostingClassifier(8.0, 1e-6, allow_weak=True, **setting)
+        with choice.splits_chosen(twice=way) if way is not None else nullcontext():
+            model.fit(data.X, data.y)
+        spent.append(model.ledger_.total_epsilon())
+        assert model.predict_proba(data.X).shape == (300, 2)
+
+    assert spent == pytest.approx([spent[0]] * 3)
+
+
+def test_splits_are_chosen_by_the_squared_sums_of_leaves(load):
+    leaves = load("chosen_splits").chosen_leaves
+    rng = np.random.default_rng(0)
+    sums = np.array([5.0, 5.0, 0.0, 0.0, -9.0, -9.0, 1.0])
+    setting = {"n_special": 1, "max_leaves": 3, "min_leaf_count": 1.0, "rng": rng}
+
+    ordered = leaves(sums, np.full(7, 10.0), ordered=True, **setting)
+    shuffled = leaves(sums[[4, 0, 2, 5, 1, 3, 6]], np.full(7, 10.0), ordered=False, **setting)
+    one = leaves(sums, np.full(7, 0.1), ordered=True, **setting)
+
+    assert list(ordered[:6]) == [0, 0, 1, 1, 2, 2]
+    assert list(shuffled[:6]) == [0, 2, 1, 0, 2, 1]  # sorted by mean
+    assert set(one) == {0}  # no leaf would have enough records
+    assert set(ordered[6:]) <= {0, 1, 2}
+
+
+@pytest.mark.filterwarnings("ignore::dpexplain.exceptions.PrivacyWarning")
+def test_chosen_splits_are_scored_next_to_random_ones(load, monkeypatch):
+    module, data = load("paper_ebm_splits"), load("bench_data")
+    monkeypatch.setattr(module, "loaded", lambda _: data.load_simulated(300))
+
+    rows = pd.DataFrame(module.measure("simulated", 8.0, 20, 2))
+
+    scores = rows[rows["metric"] == "AUROC"].pivot_table("value", "repeat", "model")
+    gains = rows[rows["metric"] == module.GAIN].pivot_table("value", "repeat", "model")
+    for way in (module.FROM_BINS, module.FROM_HALF):
+        np.testing.assert_allclose(gains[way], scores[way] - scores[module.OURS])
+
+
+def test_filters_of_fits_are_matched_whatever_their_order(load):
+    matched = load("paper_locally_linear").matched
+    first = np.random.default_rng(0).normal(size=(2, 3, 8))
+    orders = np.array([[2, 0, 1], [1, 0, 2]])
+    other = np.stack(
+        [2.0 * bank[np.argsort(order)] for bank, order in zip(first, orders, strict=True)]
+    )
+
+    np.testing.assert_array_equal(matched(other, first), orders)

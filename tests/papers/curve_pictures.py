@@ -10,22 +10,30 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from ebm_claims import CLASSES
+from ebm_split_claims import GAIN, PASSES
+from objective_calibration_counts import ALPHAS
+from objective_calibration_domains import errors
 from panels import lines, panels
 
 _SHAPES = ("truth", "single EBM", "bagged EBM", "DP-EBM, GDP")
 _BOOSTED = ("DPBoost", "SEQ", "PARA", "NP")
+NONE = float("inf")
+"""Epsilon without privacy, where levels are places on an axis."""
 _WIDE = 1000
 """Beyond such a value the axis of a feature is logarithmic."""
 
 
 def shapes(table: pd.DataFrame) -> Figure:
-    """Draw the curve of each feature without privacy and at two values of epsilon."""
+    """Draw the first fitted curve of each feature, and how far those of other fits differ."""
     figure, axes = panels(table["feature"].nunique())
     table = table[table["model"].isin(_SHAPES)]
     labels = table["model"] + table["epsilon"].map(lambda e: "" if np.isnan(e) else f", ε {e:g}")
     for ax, (name, rows) in zip(axes, table.groupby("feature", sort=False), strict=True):
         for label, part in rows.sort_values("x").groupby(labels, sort=False):
             ax.plot(part["x"], part["score"], lw=1, label=label)
+            ends = (part["mean"] - 2 * part["sd"], part["mean"] + 2 * part["sd"])
+            ax.fill_between(part["x"], *ends, color=ax.lines[-1].get_color(), alpha=0.15, lw=0)
         if rows["x"].max() > _WIDE:
             ax.set_xscale("symlog", linthresh=_WIDE / 10)
         ax.set_title(name)
@@ -123,6 +131,58 @@ def metrics(table: pd.DataFrame) -> Figure:
         ax.invert_yaxis()
         ax.set_title(metric, fontsize=7)
     return figure
+
+
+def domains(table: pd.DataFrame) -> Figure:
+    """Draw the error of each alpha against epsilon, by domain."""
+    rows = errors(table)
+    levels = [*sorted(rows["epsilon"].dropna().unique()), NONE]
+    groups = list(rows.fillna({"epsilon": NONE}).groupby("data", sort=False))
+    figure, axes = panels(len(groups))
+    for ax, (name, part) in zip(axes, groups, strict=True):
+        for place, model in enumerate(ALPHAS):
+            own = part[part["model"] == model].set_index("epsilon")["mean"].reindex(levels)
+            ax.plot(range(len(levels)), own, ".-", color=f"C{place}", lw=1, label=model)
+        ax.set(title=name, xlabel="ε", ylabel="test error")
+        ax.set_xticks(range(len(levels)), [f"{e:g}" if e < NONE else "none" for e in levels])
+    return _named(figure, axes)
+
+
+def depths(table: pd.DataFrame) -> Figure:
+    """Draw the error of objective calibration against depth, by domain and number of trees."""
+    rows = table.query("model == 'O.C' and metric == 'test error' and n_cuts == 10")
+    rows = rows[(rows["budget"] == "paper") | rows["epsilon"].isna()]
+    groups = list(rows.groupby("data", sort=False))
+    figure, axes = panels(len(groups))
+    for ax, (name, part) in zip(axes, groups, strict=True):
+        for place, (n_trees, own) in enumerate(part.groupby("n_trees")):
+            for private, style in ((True, ".-"), (False, ".--")):
+                of_kind = own[own["epsilon"].notna() == private].groupby("depth")["mean"].min()
+                label = f"{n_trees:g} trees{'' if private else ', no privacy'}"
+                ax.plot(of_kind.index, of_kind, style, color=f"C{place}", lw=1, label=label)
+        ax.set(title=name, xlabel="depth", ylabel="test error", xticks=sorted(set(part["depth"])))
+    return _named(figure, axes)
+
+
+def chosen_splits(table: pd.DataFrame) -> Figure:
+    """Draw what chosen splits gain over random ones, by data set."""
+    rows = table[(table["metric"] == GAIN) & (table["passes"] == PASSES)]
+    groups = list(rows.groupby("data", sort=False))
+    figure, axes = panels(len(groups))
+    ticks = sorted(set(rows["epsilon"]))
+    for ax, (name, part) in zip(axes, groups, strict=True):
+        for model, line in part.groupby("model", sort=False):
+            line = line.sort_values("epsilon")
+            error = 2 * line["sd"] / line["n"] ** 0.5
+            places = [ticks.index(e) for e in line["epsilon"]]
+            ax.errorbar(places, line["mean"], error, fmt=".-", lw=1, label=model)
+        ax.axhline(0.0, color="gray", lw=0.8)
+        unit = "AUROC" if name in CLASSES else "share of RMSE"
+        ax.set(title=f"{name}: gain in {unit}", xlabel="ε")
+        ax.set_xticks(
+            range(len(ticks)), [f"{e:,g}" if e < 1000 else "next to\nno noise" for e in ticks]
+        )
+    return _named(figure, axes)
 
 
 def single_runs(table: pd.DataFrame) -> Figure:

@@ -52,6 +52,9 @@ from sources import HARDER as PAPER
 
 FIGURES = {"mnist": "locally_linear_mnist", "fashion_mnist": "locally_linear_fashion_mnist"}
 TABLE = "locally_linear_table"
+MATCHED = "cosine of matched filters of two fits"
+_SAME = 0.8
+"""Filters whose cosine is at least so large are the same; our threshold."""
 
 _SMALL = 0.01
 """Difference of accuracies that counts as none: a point."""
@@ -116,6 +119,10 @@ def _sizes(tables: Tables) -> dict[str, list[float]]:
 
 def _clinical(tables: Tables, epsilon: float | None) -> float:
     return found(tables[TABLE], TABLE, epsilon=epsilon)
+
+
+def _filters_alike(tables: Tables) -> dict[str, float]:
+    return {level(e): found(tables[TABLE], TABLE, epsilon=e, metric=MATCHED) for e in (None, 2.0)}
 
 
 def _clinical_falls(tables: Tables) -> bool:
@@ -328,6 +335,18 @@ CLAIMS = (
         many_maps,
         f"{_CLINIC}; in part if lower by less than two standard errors; the paper supposes "
         "difficulties of optimization",
+    ),
+    Claim(
+        PAPER,
+        "figure 6",
+        "The filters of one fit, as figures 6 and 7 show them, are those of another fit (here, a "
+        f"cosine of {_SAME:g})",
+        lambda t: (
+            f"{MATCHED}: " + ", ".join(f"{name} {v:.2f}" for name, v in _filters_alike(t).items())
+        ),
+        lambda t: of_all(v >= _SAME for v in _filters_alike(t).values()),
+        f"our question; {_CLINIC}; three filters per class, five fits on the same records; the "
+        "threshold is ours",
     ),
     Claim(
         PAPER,

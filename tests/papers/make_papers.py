@@ -33,6 +33,7 @@ MODULES = (
     "ebm_diffprivlib",
     "ebm_figures",
     "ebm_smoothness",
+    "ebm_splits",
     "ebm_repairs",
     "ebm_teaching",
     "ebm_without_privacy",
@@ -247,7 +248,8 @@ def _folder(options: argparse.Namespace) -> Path:
 
 def _cpu_hours(chosen: Sequence[Study], kept: Kept, fast: bool) -> float:
     cells = (kept.rows(study, cell) for study in chosen for cell in study.cells(fast))
-    return sum(rows[0]["cell_s"] for rows in cells if rows) / 3600
+    # A cell kept by an older version may not say how long it took.
+    return sum(rows[0].get("cell_s", 0.0) for rows in cells if rows) / 3600
 
 
 if __name__ == "__main__":

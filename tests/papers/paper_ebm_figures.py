@@ -22,6 +22,7 @@ from study import Cell, Row, Study
 Values = NDArray[np.float64]
 
 EPSILONS = (4.0, 1.0)
+N_FITS = 5
 N_PATIENTS = 10_000
 PRIVATE = ("DP-EBM, GDP", "DP-EBM, default recipe")
 BAGGED, SINGLE, TRUTH = "bagged EBM", "single EBM", "truth"
@@ -66,20 +67,23 @@ class Table(Protocol):
     schema: Schema
 
 
-def measure(data: str, model: str, epsilon: float | None) -> list[Row]:
-    """Measure score, lower and upper end of each curve of a model on its grid."""
+def measure(data: str, model: str, epsilon: float | None, n_fits: int) -> list[Row]:
+    """Measure score, lower and upper end of each curve of several fits on its grid."""
     table = table_of(data)
     names = ["age"] if data == "clinical" else numeric(table.schema)
-    start = time.process_time()
-    found = _found(data, model, epsilon, names)
-    setting = {"data": data, "model": model, "epsilon": epsilon, "repeat": 0}
-    setting |= {"cpu_s": time.process_time() - start}
-    return [
-        setting | {"metric": metric, "feature": name, "x": float(x), "value": float(value)}
-        for name, curves in found.items()
-        for metric, values in curves.items()
-        for x, value in zip(grid(feature_of(table.schema, name)), values, strict=True)
-    ]
+    setting = {"data": data, "model": model, "epsilon": epsilon}
+    rows = []
+    for repeat in range(n_fits):
+        start = time.process_time()
+        found = _found(data, model, epsilon, names, repeat)
+        of_fit = setting | {"repeat": repeat, "cpu_s": time.process_time() - start}
+        rows += [
+            of_fit | {"metric": metric, "feature": name, "x": float(x), "value": float(value)}
+            for name, curves in found.items()
+            for metric, values in curves.items()
+            for x, value in zip(grid(feature_of(table.schema, name)), values, strict=True)
+        ]
+    return rows
 
 
 def numeric(schema: Schema) -> list[str]:
@@ -98,7 +102,7 @@ def table_of(data: str) -> Table:
 
 
 def _found(
-    data: str, model: str, epsilon: float | None, names: Sequence[str]
+    data: str, model: str, epsilon: float | None, names: Sequence[str], repeat: int
 ) -> dict[str, dict[str, Values]]:
     table = table_of(data)
     points = {name: grid(feature_of(table.schema, name)) for name in names}
@@ -107,9 +111,10 @@ def _found(
         means = {name: np.mean(shapes[name](table.X[name].dropna().to_numpy())) for name in names}
         return {n: {"score": shapes[n](points[n]) - means[n]} for n in names}
     if model == BAGGED:
-        return bagged([single(data, seed) for seed in range(N_BAGS)], points)
+        seeds = range(repeat * N_BAGS, (repeat + 1) * N_BAGS)
+        return bagged([single(data, seed) for seed in seeds], points)
     if model == SINGLE:
-        terms = single(data, 0)
+        terms = single(data, repeat)
         return {n: {"score": at(terms[n], terms[n].contribution, points[n])} for n in names}
     terms = estimator(model, table.schema, epsilon).fit(table.X, table.y).explain_global()
     return {n: _with_band(terms[n], points[n]) for n in names}
@@ -145,32 +150,52 @@ def _with_band(term: ShapeFunction, points: Values) -> dict[str, Values]:
 
 
 def wide(study: Study, rows: Sequence[Row]) -> pd.DataFrame:
-    """Return a row per point of a curve: score, ends of the band, and whether it is private."""
+    """Return a row per point of a curve: over fits, and of the first one with its band.
+
+    The columns ``mean``, ``sd`` and ``n`` are about the score over fits; ``score``, ``lower`` and
+    ``upper`` are those of the first fit, which the pictures draw.
+    """
     table = pd.DataFrame(rows)
     keys = ["data", "model", "epsilon", "feature", "x"]
-    table = table.pivot_table("value", keys, "metric", dropna=False, sort=False, observed=True)
-    table = table.reset_index().dropna(subset="score")
+    scores = table[table["metric"] == "score"].groupby(keys, dropna=False, sort=False)
+    over = scores.agg(
+        mean=("value", "mean"), sd=("value", "std"), n=("value", "size"), cpu_s=("cpu_s", "median")
+    ).reset_index()
+    first = table[table["repeat"] == 0]
+    first = first.pivot_table("value", keys, "metric", dropna=False, sort=False, observed=True)
+    first = first.reset_index().dropna(subset="score")
+    table = over.merge(first, how="left", on=keys)
     table["guarantee"] = np.where(table["epsilon"].notna(), f"delta {DELTA:g}", "not private")
-    return table[[*keys, "score", "lower", "upper", "guarantee"]]
+    table.loc[table["model"] == TRUTH, ["n", "cpu_s"]] = np.nan  # which is not fitted
+    return table[[*keys, "mean", "sd", "n", "cpu_s", "score", "lower", "upper", "guarantee"]]
 
 
-def _cells(data: str, extra: Sequence[str], models: Sequence[str]) -> list[Cell]:
-    plain: list[Cell] = [{"data": data, "model": m, "epsilon": None} for m in extra]
-    return plain + [{"data": data, "model": m, "epsilon": e} for m in models for e in EPSILONS]
+def _cells(data: str, extra: Sequence[str], models: Sequence[str], n_fits: int) -> list[Cell]:
+    plain = [(model, None) for model in extra]
+    private = [(model, epsilon) for model in models for epsilon in EPSILONS]
+    return [
+        {"data": data, "model": m, "epsilon": e, "n_fits": 1 if m == TRUTH else n_fits}
+        for m, e in (*plain, *private)
+    ]
 
 
 def adult_cells(fast: bool) -> list[Cell]:
     """Return a cell per model and epsilon."""
-    return _cells("adult", (SINGLE,) if fast else (BAGGED, SINGLE), PRIVATE)
+    if fast:
+        return _cells("adult", (SINGLE,), PRIVATE, 1)
+    return _cells("adult", (BAGGED, SINGLE), PRIVATE, N_FITS)
 
 
 def clinical_cells(fast: bool) -> list[Cell]:
     """Return a cell per model and epsilon."""
-    return _cells("clinical", (TRUTH, SINGLE if fast else BAGGED), PRIVATE)
+    if fast:
+        return _cells("clinical", (TRUTH, SINGLE), PRIVATE, 1)
+    return _cells("clinical", (TRUTH, BAGGED), PRIVATE, N_FITS)
 
 
 _CURVES = f"""Log-odds at public points of each feature, half of them at equal distances, half at
-equal ratios. DP-EBM in the settings of the paper and in our default recipe, delta {DELTA:g}; lower
+equal ratios. {N_FITS} fits of each model: mean and deviation over fits, and the first one with its
+band. DP-EBM in the settings of the paper and in our default recipe, delta {DELTA:g}; lower
 and upper are the ends of the 95% band of total uncertainty, from released numbers only. Bagged EBM:
 mean of {N_BAGS} fits without privacy, each on 85% of the records (the
 paper has 25 for adult), plus and

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ebm_claims import OURS, RECIPE
+from ebm_split_claims import NO_NOISE
 from paper_ebm import PAPER_NAME, estimator
 from paper_ebm_figures import (
     BAGGED,
@@ -26,8 +27,6 @@ from paper_ebm_figures import (
 from study import Cell, Row, Study
 
 N_FITS, N_PRIVATE_FITS = 5, 10
-NO_NOISE = 10_000.0
-"""An epsilon so large that next to no noise is added."""
 
 Curves = dict[str, Values]
 

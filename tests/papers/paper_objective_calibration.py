@@ -244,6 +244,7 @@ def _measure_runs(name: str, epsilon: float, n_runs: int) -> list[Row]:
                 scores.append(roc_auc_score(positive(data)[test], found))
                 errors.append(error(found, data, test))
             common = {"data": name, "epsilon": epsilon, "model": model_name, "budget": budget}
+            common["n_runs"] = n_runs
             for label, values in (("AUROC", scores), ("test error", errors)):
                 rows += [
                     {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from locally_linear_filters import PAPER_MODEL
 from objective_calibration_claims import N_DOMAINS
 from results import ALL
 
@@ -20,8 +21,11 @@ _FIXED = (
 _HOSPITAL = "2,126 cardiotocograms instead of 100,140 hospital records"
 _PATIENTS = "10,000 simulated patients instead of 14,199 hospital records"
 _FEW_EPOCHS = (
-    "3 epochs instead of 20 (40 for our recipe); epsilon 0.5 and 2 only; 10 fits in the paper"
+    "3 epochs instead of 20 (40 for our recipe); epsilon 0.5 and 2 only; 10 fits in the paper; 20 "
+    "epochs and 10 fits of its settings would take {hours:.1f} CPU hours, by the seconds of 3"
 )
+_EPOCHS, _FITS = 20, 10
+"""Of the paper's locally linear maps."""
 _SMALL_NETWORK = (
     "a network of 14,634 weights instead of 431,080 and 26,010, trained for 10 epochs "
     "(locally_linear_networks has those)"
@@ -37,10 +41,10 @@ REDUCED = {
     "ebm_tables": "six of eight data sets; 25 splits, as in the paper",
     "ebm_noise": "two of four regressions; one fit each, as noise does not vary",
     "ebm_diffprivlib": "six of eight data sets, a newer diffprivlib; 25 splits, as in the paper",
-    "ebm_curves_adult": "one fit per curve (ebm_smoothness has several), 16 bags instead of 25",
-    "ebm_curves_clinical": f"{_PATIENTS}; one fit per curve (ebm_smoothness has several), "
-    "16 bags; the paper names 25 for figure 5 only",
+    "ebm_curves_adult": "16 bags instead of 25; the paper does not say how many fits it has",
+    "ebm_curves_clinical": f"{_PATIENTS}; 16 bags; the paper names 25 for figure 5 only",
     "ebm_smoothness": "the paper has no such numbers; 16 bags",
+    "ebm_splits": "five of eight data sets; the paper prints no such numbers; 10 of its 25 splits",
     "ebm_isotonic": _PATIENTS,
     "ebm_auroc_spread": "telco instead of the hospital records; 100 splits (50 of DP-EBM, 1,000 of "
     "random predictions) instead of 5,000",
@@ -68,7 +72,8 @@ REDUCED = {
     "image; clothing is centered, which that code does not do",
     "locally_linear_temperatures": "3 epochs instead of 20; epsilon 2 and no privacy",
     "locally_linear_variety": "3 epochs instead of 20; the paper shows two classes as pictures",
-    "locally_linear_table": f"{_HOSPITAL}; three filters per class instead of two",
+    "locally_linear_table": f"{_HOSPITAL}; three filters per class instead of two; five splits, "
+    "or five fits on the first of them",
     "locally_linear_attributions": _HOSPITAL,
     "locally_linear_maps": _HOSPITAL,
     "locally_linear_weightings": "3 epochs instead of 20, at epsilon 5.2 instead of 60 of larger "
@@ -92,7 +97,7 @@ def reduced(name: str, table: pd.DataFrame) -> str:
     table : DataFrame
         Its rows; those of quantiles and of all domains do not count repeats.
     """
-    text = REDUCED[name].format(n=table["data"].nunique())
+    text = REDUCED[name].format(n=table["data"].nunique(), hours=_hours(table))
     counted = "" if name in _COUNTED else repeats(table)
     return f"{text}; {counted}" if counted else text
 
@@ -106,3 +111,11 @@ def repeats(table: pd.DataFrame) -> str:
     words = f"{few}" if few == many else f"{few} to {many}"
     text = f"{words} repeat{'s' if many > 1 else ''} per number"
     return f"{text}, no standard error with one" if few == 1 else text
+
+
+def _hours(table: pd.DataFrame) -> float:
+    """Return the CPU hours of all epochs and fits of the paper, by the seconds of a few epochs."""
+    if "n_epochs" not in table:
+        return 0.0
+    few = table[(table["model"] == PAPER_MODEL) & (table["n_epochs"] < _EPOCHS)]
+    return float((few["cpu_s"] / few["n_epochs"]).sum()) * _EPOCHS * _FITS / 3600

@@ -9,6 +9,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from study import MEASURED, Cell, Row, Study
@@ -116,8 +117,10 @@ def standard_error(row: Mapping[Hashable, Any]) -> float:
 
 
 _OF_ONE_FIT = {"metric", "feature", "class", "filter", "input", "record", "explanation", "against"}
-_OF_ONE_FIT |= {"n_trees", "quantile"}
+_OF_ONE_FIT |= {"n_trees", "quantile", "x"}
 """Columns that distinguish numbers of the same fit, such as its stages."""
+_BEHIND_A_QUANTILE = ("n_splits", "n_runs")
+"""Columns with the number of fits behind a quantile."""
 
 
 def cpu_minutes(table: pd.DataFrame) -> float:
@@ -129,9 +132,12 @@ def cpu_minutes(table: pd.DataFrame) -> float:
         return 0.0
     setting = list(table.columns[: list(table.columns).index("mean")])
     fit = [name for name in setting if name not in _OF_ONE_FIT]
-    repeats = table.groupby([*fit, "cpu_s"], dropna=False)["n"].max()
+    repeats = table.groupby([*fit, "cpu_s"], dropna=False)["n"].max().fillna(1.0)
     seconds = repeats.index.get_level_values("cpu_s").to_numpy(float)
-    return float((seconds * repeats.to_numpy(float)).sum()) / 60
+    fits = repeats.to_numpy(float)
+    for name in set(_BEHIND_A_QUANTILE) & set(fit):
+        fits = fits * repeats.index.get_level_values(name).to_numpy(float)
+    return float(np.nansum(seconds * fits)) / 60
 
 
 def _in_deviations(table: pd.DataFrame) -> pd.Series:
