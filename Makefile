@@ -281,7 +281,7 @@ $(VENV)/.explore: $(VENV)/.made pyproject.toml
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.made pyproject.toml
-	$(PIP_INSTALL) --editable '.[bench,dask,examples]'
+	$(PIP_INSTALL) --editable '.[bench,dask,examples,subsampled]'
 	@touch $@
 
 # diffprivlib does not work with the scikit-learn that we use, so it has an environment of its own.
