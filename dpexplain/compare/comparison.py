@@ -14,12 +14,13 @@ from dpexplain.accounting.summary import LedgerSummary
 from dpexplain.compare._fits import Fits
 from dpexplain.compare.faithfulness import faithfulness
 from dpexplain.explain import GlobalExplanation, _html
-from dpexplain.explain._text import short_number
+from dpexplain.explain._text import short_number, shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _HTML_TERMS = 3
+_TEXT_TERMS = 6
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -188,6 +189,8 @@ class Comparison(Fits[GlobalExplanation]):
         yield from super().describe()
         yield f"importance of released curves in {self.score_unit}:"
         yield self.importances().rename(columns=_epsilon_name)
+        if words := "\n".join(filter(None, map(self._above_noise_words, self.epsilons))):
+            yield words
         effects = self.effects()
         if not effects.isna().all(axis=None):
             yield f"estimated effect in the population in {self.score_unit}:"
@@ -195,6 +198,20 @@ class Comparison(Fits[GlobalExplanation]):
         largest = self.epsilons[-1]
         if caution := self.explanations[largest][0].effect_caution:
             yield f"At {_epsilon_name(largest)}: {caution}"
+
+    def _above_noise_words(self, epsilon: float) -> str:
+        """Say which terms rise above the noise in all fits; empty if the noise is unknown."""
+        found = [fit.terms_above_noise for fit in self.explanations[epsilon]]
+        if any(each is None for each in found):
+            return ""
+        names = [name for name in found[0] or () if all(name in (each or ()) for each in found)]
+        shown = [shorten(name) for name in names[:_TEXT_TERMS]]
+        more = ", …" if len(names) > len(shown) else ""
+        each = "" if len(found) == 1 else f" in each of {len(found)} fits"
+        listed = f": {', '.join(shown)}{more}" if shown else ""
+        verb = "rises" if len(names) == 1 else "rise"
+        count = f"{len(names) or 'none'} of {len(self.term_names)} terms {verb} above the noise"
+        return f"{_epsilon_name(epsilon)}: {count}{each}{listed}"
 
     def plot(self, term: str | None = None, ax: Axes | None = None, **options: Any) -> Axes:
         """Draw a term at every epsilon; see :func:`dpexplain.plotting.plot_comparison`.

@@ -86,6 +86,18 @@ def test_the_mark_of_a_reference_is_never_left_out(folder, capsys):
     assert "private" in head
 
 
+def test_a_sweep_says_at_which_epsilon_terms_rise_above_the_noise(folder, capsys):
+    words = said(capsys, "explain", "sweep.json")
+    comparison = dpexplain.io.load("sweep.json")
+    for epsilon, (fit,) in comparison.explanations.items():
+        names = fit.terms_above_noise
+        assert f"ε = {epsilon:g}: {len(names) or 'none'} of {len(fit)} terms " in words
+        assert not names or f"above the noise: {', '.join(names)}" in words
+    one = comparison.explanations[1.0][0]
+    twice = dataclasses.replace(comparison, explanations={0.5: (one, one), 1.0: (one,)})
+    assert "above the noise in each of 2 fits" in "\n".join(map(str, twice.describe()))
+
+
 def test_rounding_errors_are_zero_on_the_screen_and_in_files(folder, capsys):
     found = dpexplain.io.load("model.json")
     effect = found["age"].effect.copy()
