@@ -58,6 +58,19 @@ def test_terms_whose_errors_hang_together_are_named(sign):
     assert set(tied.effect_cautions) == {"age", "job"}
     apart = model(factor=np.c_[shared * np.r_[[1] * 4, [0] * 5][:, None], np.eye(9)])
     assert apart.effect_caution == ""
+    assert model(factor=np.zeros((9, 0))).effect_caution == ""
+
+
+@pytest.mark.parametrize("size", [0.02, 0.3])
+def test_terms_are_named_if_they_share_their_largest_error_though_estimates_miss_it(size):
+    weights = np.array(MANY) / sum(MANY)
+    pattern = np.array([1.0, -1.0, 0.5, 0.0])
+    effect = np.array(CLEAR["effect"])
+    pattern -= effect * (weights * effect @ pattern) / (weights * effect @ effect)
+    shared = np.zeros((9, 1))
+    shared[:4, 0], shared[4:8, 0] = size * pattern, -size * pattern
+    found = model(factor=np.c_[shared, np.eye(9) * 0.05])
+    assert ("'age' and 'job'" in found.effect_caution) is (size > 0.1)
 
 
 @pytest.mark.parametrize(

@@ -276,9 +276,11 @@ def entangled_terms(
 ) -> dict[str, tuple[str, float]]:
     """Find the terms whose effect cannot be separated from that of another term.
 
-    The error of each term's estimate is projected onto the estimate itself. The projection measures
-    how much the effect is over- or underestimated. If the projected errors of two terms are
-    strongly correlated, their effects cannot be separated.
+    The error of each term's estimate is projected onto the estimate itself, and onto the direction
+    in which the error is largest. The first projection measures how much the effect is over- or
+    underestimated. If estimates are wrong, it can miss that the terms share an effect; the second
+    one does not depend on the estimates. If errors of two terms that are projected in the same way
+    are strongly correlated, their effects cannot be separated.
 
     Parameters
     ----------
@@ -292,14 +294,20 @@ def entangled_terms(
         For each term whose effect cannot be separated from the effect of another term: the name of
         the other term, and the absolute value of the correlation between their errors (above 0.8).
     """
-    rows = []
+    rows: tuple[list[FloatArray], list[FloatArray]] = ([], [])
     for place, term in enumerate(terms):
-        std = scatter.std[scatter.term(place)]
-        load = np.zeros(len(std)) if term.effect is None else term.weights * term.effect
-        row = load @ scatter.factor[scatter.term(place)]
-        own = float(row @ row + load**2 @ scatter.remainder_std[scatter.term(place)] ** 2)
-        rows.append(row / np.sqrt(own) if own > 0 else 0.0 * row)
-    tied = np.abs(np.stack(rows) @ np.stack(rows).T)
+        errors, left = (
+            part[scatter.term(place)] for part in (scatter.factor, scatter.remainder_std)
+        )
+        effect = np.zeros(len(left)) if term.effect is None else term.effect
+        root = np.sqrt(np.maximum(term.weights, 0.0))
+        directions = np.linalg.svd(root[:, None] * errors, full_matrices=False)[0]
+        largest = directions[:, :1].sum(axis=1)  # zero if the errors share nothing
+        for found, load in zip(rows, (term.weights * effect, root * largest), strict=True):
+            row = load @ errors
+            own = float(row @ row + load**2 @ left**2)
+            found.append(row / np.sqrt(own) if own > 0 else 0.0 * row)
+    tied = np.max([np.abs(np.stack(each) @ np.stack(each).T) for each in rows], axis=0)
     np.fill_diagonal(tied, 0.0)
     closest = tied.argmax(axis=1)
     return {
