@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from functools import cached_property
 from statistics import NormalDist
 
@@ -204,6 +204,11 @@ class NoiseModel(Record):
     def std(self) -> FloatArray:
         """Standard deviation of each value, shape (n_values,)."""
         return frozen(np.sqrt((self.factor**2).sum(axis=1) + self.remainder_std**2))
+
+    @cached_property
+    def _levels(self) -> dict[Hashable, npt.NDArray[np.int64]]:
+        """Variance levels of contrasts that claims have computed so far, by contrast."""
+        return {}
 
     def term(self, place: int) -> slice:
         """Return the slice of the values that contains the bins of a term.

@@ -152,11 +152,11 @@ def _kept(
     noise: NoiseModel, key: Hashable, compute: Callable[[], npt.NDArray[np.int64]]
 ) -> npt.NDArray[np.int64]:
     """Compute levels once for all claims, as a noise model never changes."""
-    levels: dict[Hashable, npt.NDArray[np.int64]] = vars(noise).setdefault("_levels", {})
-    if key not in levels:
-        levels[key] = compute()
-        levels[key].setflags(write=False)
-    return levels[key]
+    if key not in noise._levels:
+        found = compute()
+        found.setflags(write=False)
+        noise._levels[key] = found
+    return noise._levels[key]
 
 
 def _pair_levels(noise: NoiseModel, place: int) -> npt.NDArray[np.int64]:
