@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
@@ -101,10 +102,18 @@ class View(ViewState, anywidget.AnyWidget):
     evaluation = traitlets.Dict().tag(sync=True)
     evaluation_request = traitlets.Int(0).tag(sync=True)
 
+    __signature__: ClassVar[inspect.Signature]
+
     _measurement: Measurement | None = None
 
     _shows: ClassVar[str] = "terms"
     """What a source must contain: "terms", "filters", "models" (terms or filters) or "anything"."""
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        # Python 3.11.0 to 3.11.3 would show the parameters of a base class of traitlets.
+        _, *parameters = inspect.signature(cls.__init__).parameters.values()
+        cls.__signature__ = inspect.Signature(parameters)
 
     def __init__(
         self,
