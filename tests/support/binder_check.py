@@ -43,7 +43,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         clone, environment = Path(folder, "clone"), Path(folder, "environment")
         copy_tracked_files(clone)
-        run(["python", "-m", "venv", str(environment)], clone, Path(sys.executable).parent)
+        run([sys.executable, "-m", "venv", str(environment)], clone, environment / "bin")
         install(clone, environment / "bin")
         run(["binder/postBuild"], clone, environment / "bin")
         report_image(environment, clone)
