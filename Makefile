@@ -140,7 +140,7 @@ test: $(VENV)/.test ## does the product work? lint, unit tests, a notebook, the 
 	@$(BIN)/python $(SUPPORT)/parts.py unit --beside browser notebooks lint --at-once 3
 
 .PHONY: test-all
-test-all: $(VENV)/.test $(VENV)/.tsc ## everything that is tested, which takes about forty-five minutes
+test-all: $(VENV)/.test $(VENV)/.tsc ## everything that is tested, which takes about thirty-five minutes
 	@FULL=1 $(BIN)/python $(SUPPORT)/parts.py lint browser unit doctest notebooks \
 		--beside oldest install-check binder-check --nice 5 --limit 4500
 
