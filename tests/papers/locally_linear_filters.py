@@ -67,7 +67,8 @@ def fits(study: str) -> Callable[[Tables], str]:
         n, error = int(table["n"].min()), float((table["sd"] / table["n"] ** 0.5).max())
         if n == 1:
             return "1 fit instead of 10"
-        return f"{n} fits instead of 10, standard errors of at most {error:.2g}"
+        fits = "10 fits, as in the paper" if n == 10 else f"{n} fits instead of 10"
+        return f"{fits}, standard errors of at most {error:.2g}"
 
     return words
 

@@ -67,7 +67,7 @@ REDUCED = {
     "apart from that of splits, as far as our text of it says",
     "locally_linear_mnist": _FEW_EPOCHS,
     "locally_linear_fashion_mnist": _FEW_EPOCHS,
-    "locally_linear_published": "20 epochs, as in the paper, which has 10 fits; its clip of 0.001 "
+    "locally_linear_published": "20 epochs and 10 fits, as in the paper; its clip of 0.001 "
     "applies, as in its authors' code, to a loss averaged over 500 images, so it is 0.5 for one "
     "image; clothing is centered, which that code does not do",
     "locally_linear_temperatures": "3 epochs instead of 20; epsilon 2 and no privacy",
