@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from dpexplain._utils.guarantee_words import upper_number
 from dpexplain.accounting import PrivacyLedger
 from dpexplain.accounting._ledger.provenance import Provenance
 from dpexplain.accounting._ledger.text import no_bound, refusal
@@ -27,7 +28,7 @@ from dpexplain.cli.tables import (
     read_schema,
     table_suffix,
 )
-from dpexplain.explain._text import short_number, upper_number
+from dpexplain.explain._text import short_number
 from dpexplain.schema import Schema
 from dpexplain.tables import LineFormat
 

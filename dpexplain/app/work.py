@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import dpexplain.io
+from dpexplain._utils.guarantee_words import upper_number
 from dpexplain.app.answers import AnswerError, Answers, at, heard
 from dpexplain.app.checking import Plan, left_words, read_rules
 from dpexplain.app.files import beside, check_files, created, holds_records
@@ -19,7 +20,6 @@ from dpexplain.cli.fits import Fitted, fit_and_save
 from dpexplain.cli.options import check_place
 from dpexplain.cli.tables import check_names, table_suffix
 from dpexplain.exceptions import BudgetError
-from dpexplain.explain._text import upper_number
 from dpexplain.schema import Schema
 
 

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from dpexplain._utils.guarantee_words import without_rows
+from dpexplain._utils.guarantee_words import upper_number, without_rows
 from dpexplain.accounting import Provenance
 from dpexplain.accounting.summary import counted_entries
 from dpexplain.certificate.odds import chance_words, guesses_of_hundred, odds_words
-from dpexplain.explain._text import shorten, upper_number
+from dpexplain.explain._text import shorten
 
 __all__ = ["Section", "Stated", "sections_of", "title_of"]
 

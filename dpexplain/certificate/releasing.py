@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import dpexplain.io
+from dpexplain._utils.guarantee_words import upper_number
 from dpexplain._utils.version import __version__
 from dpexplain.accounting import LedgerEntry, PrivacyLedger, Provenance, ReleasedFile
 from dpexplain.accounting._ledger.provenance import schema_hash
@@ -21,7 +22,6 @@ from dpexplain.certificate.certificate import Certificate
 from dpexplain.certificate.signing import sign
 from dpexplain.certificate.wording import Released, changed_words
 from dpexplain.explain import FilterBank, Guarantee, MulticlassExplanation
-from dpexplain.explain._text import upper_number
 from dpexplain.explain.additive.multiclass import scores_of
 from dpexplain.schema import Schema
 from dpexplain.statement.statement import mechanism_words, open_words

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from dpexplain.explain._text import short_number, upper_number
+from dpexplain._utils.guarantee_words import upper_number
+from dpexplain.explain._text import short_number
 
 if TYPE_CHECKING:
     from dpexplain.accounting import PrivacyLedger

@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 
 import pandas as pd
 
-from dpexplain._utils.guarantee_words import without_rows
+from dpexplain._utils.guarantee_words import upper_number, without_rows
 from dpexplain.accounting.composition import compose_mu
 from dpexplain.accounting.gdp import epsilon_from_mu
 from dpexplain.accounting.summary import LedgerSummary
@@ -17,7 +17,7 @@ from dpexplain.compare._by_epsilon import ByEpsilon
 from dpexplain.compare._metrics import checked_metrics
 from dpexplain.explain import _html
 from dpexplain.explain._record import Record, text
-from dpexplain.explain._text import short_number, shorten, upper_number
+from dpexplain.explain._text import short_number, shorten
 from dpexplain.explain.display import Display
 from dpexplain.explain.guarantee import NOT_PRIVATE, Guarantee
 

@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from dpexplain._utils.guarantee_words import upper_number as upper_number
 from dpexplain.tables.cells import DATE_UNIT, day_text
 
 EN_DASH = "\u2013"

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping
 from numbers import Real
 from typing import Any
 
-from dpexplain._utils.guarantee_words import ALONE, without_rows
+from dpexplain._utils.guarantee_words import ALONE, upper_number, without_rows
 from dpexplain.explain import _html
 from dpexplain.explain._record import choice, text, texts
-from dpexplain.explain._text import shorten, upper_number
+from dpexplain.explain._text import shorten
 
 NOT_PRIVATE = "NOT PRIVATE \u2014 do not publish"
 _NOTHING_PROMISED = "No privacy is promised for this object or for anything computed from it"

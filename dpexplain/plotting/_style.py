@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpexplain._utils.guarantee_words import upper_number
 from dpexplain.explain import Guarantee
-from dpexplain.explain._text import shorten, upper_number
+from dpexplain.explain._text import shorten
 from dpexplain.tables.cells import DATE_UNIT
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ import re
 from collections.abc import Callable
 from typing import Protocol
 
-from dpexplain.explain._text import shorten, upper_number
+from dpexplain._utils.guarantee_words import upper_number
+from dpexplain.explain._text import shorten
 from dpexplain.statement.promise import Promise
 
 __all__ = ["as_html", "as_markdown", "as_text"]

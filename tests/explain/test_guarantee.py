@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpexplain._utils.guarantee_words import upper_number
 from dpexplain.accounting import Person
 from dpexplain.explain import Guarantee
-from dpexplain.explain._text import upper_number
 from example_explanations import guarantees, private_guarantee
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, Literal
 
+from dpexplain._utils.guarantee_words import upper_number
 from dpexplain._utils.lazy import pd
 from dpexplain.explain import _html
 from dpexplain.explain._record import Record
-from dpexplain.explain._text import short_number, upper_number
+from dpexplain.explain._text import short_number
 from dpexplain.explain.additive.global_explanation import GlobalExplanation
 from dpexplain.explain.additive.shape_function import ShapeFunction
 from dpexplain.explain.claims.claim import Claim

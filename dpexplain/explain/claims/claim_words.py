@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from dpexplain.explain._text import short_number, shorten, signed_number, upper_number
+from dpexplain._utils.guarantee_words import upper_number
+from dpexplain.explain._text import short_number, shorten, signed_number
 from dpexplain.explain.additive.global_explanation import GlobalExplanation
 from dpexplain.explain.claims.claim import Basis, State
 from dpexplain.explain.guarantee import Guarantee

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dpexplain._utils.guarantee_words import without_rows
+from dpexplain._utils.guarantee_words import upper_number, without_rows
 from dpexplain.accounting.composition import compose_mu
 from dpexplain.accounting.gdp import epsilon_from_mu
-from dpexplain.explain._text import upper_number
 from dpexplain.explain.guarantee import NOT_PRIVATE
 
 _WHAT = "all models side by side, if fitted on the same data and published together"

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from dpexplain._utils.guarantee_words import upper_number
 from dpexplain.accounting import Event, PrivacyLedger
-from dpexplain.explain._text import upper_number
 
 Measure = Callable[[Any], Mapping[str, float]]
 
