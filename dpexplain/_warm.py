@@ -28,7 +28,11 @@ from dpexplain.tables import read_texts
 
 N_ROWS = 600  # features with more than 256 bins use different kernels from the others
 WIDE = ("age", "height", "weight")
-QUICK = ("DPExplainableBoostingClassifier", "DPExplainableBoostingRegressor")
+QUICK = (
+    "DPExplainableBoostingClassifier",
+    "DPExplainableBoostingRegressor",
+    "ExplainableBoostingClassifier",  # the reference of a sweep
+)
 # The first import of these is slow, because it writes bytecode and lists of fonts.
 SLOW_IMPORTS = (
     "dpexplain.plotting",
@@ -124,7 +128,7 @@ def warm(modules: Collection[str] = (), *, quick: bool = False) -> None:
         Modules of the models, as named in the registry; empty means all models.
     quick : bool, default=False
         Whether to compile only what the first notebook needs: private boosting for two classes and
-        for regression, with default settings.
+        for regression, and their non-private reference, with default settings.
     """
     shared: dict[str, list[str]] = {}
     for name, listed in MODELS.items():

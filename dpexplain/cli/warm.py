@@ -27,8 +27,8 @@ def add_commands(commands_of: Any) -> None:
     warm.add_argument(
         "--quick",
         action="store_true",
-        help="only what private boosting with default settings needs, for two classes and for "
-        "regression",
+        help="only what a sweep of private boosting with default settings needs, for two classes "
+        "and for regression",
     )
     warm.set_defaults(run=run_warm)
 
