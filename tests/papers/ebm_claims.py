@@ -29,6 +29,8 @@ OURS, CLASSIC, RECIPE = "DP-EBM, GDP", "DP-EBM, classic", "DP-EBM, default recip
 CLASSES = ("adult", "telco")
 MEASURE = "make papers PAPERS_ARGS='--only ebm_tables ebm_diffprivlib --cells"
 MOST_LOST = 0.05
+_LOST_ON_HEALTHCARE = 0.054
+"""Printed without privacy, 0.847, less what is printed at epsilon 0.5, 0.793."""
 
 Verdict = Callable[[Tables], bool | str]
 Evidence = Callable[[Tables], str]
@@ -85,37 +87,37 @@ def _row_of(data: str, epsilon: float | None) -> Numbers:
     return numbers
 
 
-def _plain_trees(tables: Tables) -> pd.DataFrame:
-    """Compare boosted trees with the EBM, both without privacy, by data set.
+def _plain(tables: Tables, first: str, second: str) -> pd.DataFrame:
+    """Compare two models without privacy, by data set.
 
-    Column ``better`` tells whether the trees have the smaller loss, ``clear`` whether the means
+    Column ``better`` tells whether the first has the smaller loss, ``clear`` whether the means
     differ by more than two standard errors of their difference.
     """
     table = tables["ebm_tables"]
     table = table[table["epsilon"].isna() & (table["data"] != "wine-distinct")]
     table = table.assign(error=[standard_error(row) for row in table.to_dict("records")])
     wide = table.pivot_table(["mean", "error"], ["data", "metric"], "model")
-    trees, ebm = wide["mean", "gradient boosting"], wide["mean", "EBM"]
-    error = np.hypot(wide["error", "gradient boosting"], wide["error", "EBM"])
-    found = pd.DataFrame({"trees": trees, "ebm": ebm}).dropna().reset_index("metric")
-    gap = np.where(found["metric"] == "AUROC", 1.0, -1.0) * (found["trees"] - found["ebm"])
+    error = np.hypot(wide["error", first], wide["error", second])
+    found = pd.DataFrame({"first": wide["mean", first], "second": wide["mean", second]})
+    found = found.dropna().reset_index("metric")
+    gap = np.where(found["metric"] == "AUROC", 1.0, -1.0) * (found["first"] - found["second"])
     clear = gap.abs() > 2 * error.droplevel("metric").reindex(found.index)
     return found.assign(better=gap > 0, clear=clear)
 
 
-def _plain_words(tables: Tables) -> str:
+def _plain_words(tables: Tables, first: str, second: str) -> str:
     """State the means without privacy, and which differ clearly."""
     words = []
-    for name, row in _plain_trees(tables).iterrows():
+    for name, row in _plain(tables, first, second).iterrows():
         said = "better" if row["better"] else "worse"
         said = said if row["clear"] else "within two standard errors"
-        words.append(f"{name} {short(row['trees'])} and {short(row['ebm'])}, {said}")
-    return f"boosted trees and EBM: {'; '.join(words)}"
+        words.append(f"{name} {short(row['first'])} and {short(row['second'])}, {said}")
+    return f"{first} and {second}: {'; '.join(words)}"
 
 
-def _plain_verdict(tables: Tables) -> str:
-    """Whether trees are clearly better on most data sets, or at least have the better mean."""
-    found = _plain_trees(tables)
+def _plain_verdict(tables: Tables, first: str, second: str) -> str:
+    """Whether one is clearly better on most data sets, or at least has the better mean."""
+    found = _plain(tables, first, second)
     if (found["better"] & found["clear"]).mean() > 0.5:
         return HOLDS
     return IN_PART if found["better"].mean() > 0.5 else FAILS
@@ -136,19 +138,33 @@ def _classes(tables: Tables) -> Tables:
     return Tables({n: tables[n][tables[n]["data"].isin(CLASSES)] for n in _BOTH})
 
 
-def _lost(tables: Tables, model: str) -> dict[str, float]:
-    """Return the AUROC lost to privacy at epsilon 0.5, by data set."""
-    table = tables["ebm_tables"].set_index(["data", "model", "epsilon"])["mean"]
-    plain = table.xs("EBM", level="model").droplevel("epsilon")
-    return {name: float(plain[name] - table[name, model, 0.5]) for name in CLASSES}
+def _lost(tables: Tables, model: str) -> dict[str, tuple[float, float]]:
+    """Return the AUROC lost to privacy at epsilon 0.5 by data set, and its standard error."""
+    table = tables["ebm_tables"]
+    found = {}
+    for name in CLASSES:
+        rows = table[table["data"] == name]
+        plain = rows[(rows["model"] == "EBM") & rows["epsilon"].isna()].iloc[0]
+        private = rows[(rows["model"] == model) & (rows["epsilon"] == 0.5)].iloc[0]
+        error = float(np.hypot(standard_error(plain), standard_error(private)))
+        found[name] = (float(plain["mean"] - private["mean"]), error)
+    return found
+
+
+def _lost_verdict(tables: Tables) -> str:
+    """Decide the loss on our data and, where only the paper has the records, by its own table."""
+    ours = [lost - 2 * error <= MOST_LOST for lost, error in _lost(tables, OURS).values()]
+    return of_all([*ours, _LOST_ON_HEALTHCARE <= MOST_LOST])
 
 
 def _lost_words(tables: Tables) -> str:
     words = []
     for model in (OURS, RECIPE):
-        parts = (f"{name} {lost:.4f}" for name, lost in _lost(tables, model).items())
+        parts = (
+            f"{name} {v:.4f} ± {error:.4f}" for name, (v, error) in _lost(tables, model).items()
+        )
         words.append(f"{model}: {', '.join(parts)}")
-    printed = "adult 0.048, telco 0.019, and healthcare 0.054, which is more than the text says"
+    printed = f"adult 0.048, telco 0.019, and healthcare {_LOST_ON_HEALTHCARE}"
     return f"{'; '.join(words)}; by the paper's own table {printed}"
 
 
@@ -281,20 +297,30 @@ CLAIMS = (
         "section 1",
         f"Strong privacy costs little: at epsilon 0.5 at most {MOST_LOST} of AUROC",
         _lost_words,
-        lambda tables: of_all(v <= MOST_LOST for v in _lost(tables, OURS).values()),
-        "two of the four classifications; decided by DP-EBM with Gaussian DP, as the paper does "
-        "not have our default recipe; the EBM without privacy is ours, better than the paper's on "
-        "adult by 0.005",
+        _lost_verdict,
+        "two of the four classifications, and healthcare by the paper's own table, which has more "
+        "than its text; on adult we are within two standard errors of 0.05, which counts for the "
+        "claim; decided by DP-EBM with Gaussian DP, as the paper does not have our default recipe; "
+        "the EBM without privacy is ours, better than the paper's on adult by 0.005",
     ),
     Claim(
         PAPER,
         "section 4.1",
         "Without privacy, boosted trees outperform EBMs on more than half of the data sets",
-        _plain_words,
-        _plain_verdict,
+        lambda t: _plain_words(t, "gradient boosting", "EBM"),
+        lambda t: _plain_verdict(t, "gradient boosting", "EBM"),
         "in part if they have the better mean on more than half, but by more than two standard "
         "errors on half or fewer; scikit-learn's histogram gradient boosting instead of LightGBM; "
         "six of the eight data sets",
+    ),
+    Claim(
+        PAPER,
+        "section 4.1.1",
+        "Without privacy, EBMs are often more accurate than linear models (here, on more than half "
+        "of the data sets)",
+        lambda t: _plain_words(t, "EBM", "linear, prepared"),
+        lambda t: _plain_verdict(t, "EBM", "linear, prepared"),
+        "in part if only their means are better; six of the eight data sets",
     ),
     Claim(
         PAPER,

@@ -25,7 +25,7 @@ more of them. [The first page](index.md) explains how to run the studies and wha
 {tables}
 ## Claims
 
-{counts}.
+{counts}
 
 | place | claim | verdict | evidence | how the setting differs |
 | :-- | :-- | :-- | :-- | :-- |
@@ -45,6 +45,8 @@ A printed row holds if all of its numbers agree, and holds in part if at least h
 """
 
 
+_OWN = ("our question", "our reading")
+"""How the last column of a claim begins that the source does not make."""
 _PRINTED_IN = {"ebm_without_privacy": " in InterpretML's README, not in the slides"}
 """Where the published figures of a study are printed, if not in the source of its page."""
 
@@ -75,7 +77,7 @@ def page(source: Source, folder: Path) -> str:
         authors=source.authors,
         pictures=_picture_text(source, folder),
         tables=_beside_text(studies, folder),
-        counts=_counts(said),
+        counts=_counts_apart(said),
         claims=_claim_lines(said),
         rows=_ROWS.format(counts=_counts(rows), claims=_claim_lines(rows)) if len(rows) else "",
         studies="".join(_study_text(row, folder) for row in studies.to_dict("records")) + "\n",
@@ -182,6 +184,17 @@ def _cause_lines(rows: pd.DataFrame) -> list[str]:
 def _counts(claims: pd.DataFrame) -> str:
     counts = claims["verdict"].value_counts()
     return ", ".join(f"{v}: {counts.get(v, 0)}" for v in VERDICTS).capitalize()
+
+
+def _counts_apart(claims: pd.DataFrame) -> str:
+    """Count the verdicts on the source's claims, and apart from them those on our questions."""
+    own = claims["differs"].str.contains("|".join(_OWN))
+    text = f"{_counts(claims[~own])}."
+    return (
+        f"{text}\n\nOur own questions beside them: {_counts(claims[own]).lower()}."
+        if own.any()
+        else text
+    )
 
 
 def _claim_lines(claims: pd.DataFrame) -> str:

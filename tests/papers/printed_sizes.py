@@ -100,9 +100,9 @@ CAUSES: Mapping[str, Sequence[Row]] = {
 """Why sizes differ, by paper."""
 
 
-def undecided(claim: Claim) -> Claim:
-    """Return a claim with its numbers, which do not decide it: the data are smaller by choice."""
-    return replace(claim, verdict=lambda tables: NOT_TESTED)
+def undecided(claim: Claim, verdict: str = NOT_TESTED) -> Claim:
+    """Return a claim with its numbers, which do not decide it, as where data are smaller."""
+    return replace(claim, verdict=lambda tables: verdict)
 
 
 def _row(paper: str, data: str) -> Claim:

@@ -70,7 +70,15 @@ SOURCES = (
         "DP-EBM",
         "Nori, Caruana, Bu, Shen and Kulkarni, ICML 2021",
         (*_numbered("table", 3), *_numbered("figure", 6)),
-        ("section 1", "section 3", "section 4.1", "section 4.1.3", "section 5.2", "section 5.3"),
+        (
+            "section 1",
+            "section 3",
+            "section 4.1",
+            "section 4.1.1",
+            "section 4.1.3",
+            "section 5.2",
+            "section 5.3",
+        ),
         {
             "table 1": tuple(f"{_CLASSES} {_NUMBERS}".split()),
             "table 2": _crossed(_CLASSES, _LEVELS),
