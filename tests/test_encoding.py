@@ -162,6 +162,17 @@ def test_reading_in_blocks_changes_nothing(
 
 
 @pytest.mark.parametrize("kind", ENCODERS)
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_parts_of_an_arrow_column_are_read_one_by_one(kind: str, dtype: Any) -> None:
+    pa = pytest.importorskip("pyarrow")
+    parts = [pa.array(np.array(part, dtype)) for part in ([0, 1, 1], [float("nan")], [1, 0])]
+    whole = pd.arrays.ArrowExtensionArray(pa.chunked_array(parts))
+    np.testing.assert_array_equal(
+        ENCODERS[kind](whole), ENCODERS[kind](as_object_array([0, 1, 1, None, 1, 0]))
+    )
+
+
+@pytest.mark.parametrize("kind", ENCODERS)
 @pytest.mark.parametrize("storage", ["python", "pyarrow"])
 @given(column=st.lists(st.one_of(number_texts, st.text(max_size=3), st.none()), max_size=12))
 def test_text_is_read_like_objects_wherever_pandas_keeps_it(

@@ -251,13 +251,8 @@ def numbers_of(
         :func:`dpexplain.tables.cells.cell_number`.
     """
     values = values_of(column)
-    if getattr(values.dtype, "kind", "O") in "biuf" and not isinstance(values, pd.Categorical):
-        with np.errstate(all="ignore"):  # the user may have told numpy to raise errors
-            if isinstance(values, np.ndarray):
-                numbers = values.astype(np.float64)
-                numbers += 0.0
-                return numbers
-            return values.to_numpy(dtype=np.float64, na_value=np.nan) + 0.0
+    if _is_numeric(values):
+        return _floats_of(values)
     return _read(values, of_cell, dtype=np.float64)
 
 
@@ -333,9 +328,12 @@ def _read(column: Column, of_cell: Callable[[object], Any], *, dtype: DTypeLike)
 
 def _read_block(values: Values, of_cell: Callable[[object], Any], dtype: DTypeLike) -> NDArray[Any]:
     """Apply `of_cell` to a block of cells; parse equal numbers or strings only once."""
-    if values.dtype.kind in "biuf" or _is_arrow_text(values):
-        with np.errstate(all="ignore"):  # numbers of more than 64 bits can cause warnings
-            codes, uniques = pd.factorize(values)  # type: ignore[arg-type]
+    if _is_numeric(values):
+        # pandas would look for equal numbers in Arrow, which confuses those of 16 bits if one cell
+        # is NaN.
+        values = _floats_of(values)
+    if _is_numeric(values) or _is_arrow_text(values):
+        codes, uniques = pd.factorize(values)  # type: ignore[arg-type]
         return _of_codes(codes, uniques, of_cell, dtype)
     return _array(_read_each(cells_of(values), of_cell), dtype)
 
@@ -349,6 +347,20 @@ def _of_codes(
     # Code −1 stands for an empty cell, whose result is the last entry of the array.
     cells = cells_of(values_of(uniques))
     return _array([*map(of_cell, cells), of_cell(None)], dtype)[codes]
+
+
+def _is_numeric(values: Values) -> bool:
+    return getattr(values.dtype, "kind", "O") in "biuf" and not isinstance(values, pd.Categorical)
+
+
+def _floats_of(values: Values) -> NDArray[np.float64]:
+    """Return a new array with the numbers of a numeric column; NaN for empty cells."""
+    with np.errstate(all="ignore"):  # the user may have told numpy to raise errors
+        if isinstance(values, np.ndarray):
+            numbers = values.astype(np.float64)
+            numbers += 0.0
+            return numbers
+        return values.to_numpy(dtype=np.float64, na_value=np.nan) + 0.0
 
 
 def _is_arrow_text(values: Values) -> bool:

@@ -31,6 +31,7 @@ from dpexplain.mechanisms import NoiseSource, SampledPhase
 from dpexplain.models.boosting.records._kernels_sums import _BLOCK
 from dpexplain.models.dpboost import boosting as dpboost
 from dpexplain.models.private import PrivateEstimator
+from dpexplain.tables import encoding
 
 # --- order and place of the records ------------------------------------------------------------
 
@@ -225,6 +226,31 @@ def read_by_dtype(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(PrivateEstimator, "_failure_of_fit", careless)
 
 
+def spoiled_part(name: str) -> Finding:
+    """Add a record of NaN to a column that Arrow keeps in two parts: do others change?"""
+    pa = pytest.importorskip("pyarrow")
+    halves = [np.array([1, 2] * 12, np.float16), np.array([math.nan], np.float16)]
+    data = []
+    for parts in (halves, halves[:1]):
+        column = pa.chunked_array([pa.array(part) for part in parts])
+        X = pd.DataFrame({"job": pd.arrays.ArrowExtensionArray(column)})
+        data.append((X, table(name, 25)[1].iloc[: len(X)]))
+    return replayed(estimator(name, features={"job": Categorical(["1", "2"])}), *data)
+
+
+def last_part_is_read(patch: pytest.MonkeyPatch) -> None:
+    """Read an Arrow column as if all its parts had the numbers of the last one."""
+    honest = encoding._read_block
+
+    def careless(values: Any, of_cell: Any, dtype: Any) -> Any:
+        if isinstance(values, pd.arrays.ArrowExtensionArray):
+            last = pd.arrays.ArrowExtensionArray(values.__arrow_array__().chunks[-1])
+            return np.resize(honest(last, of_cell, dtype), len(values))
+        return honest(values, of_cell, dtype)
+
+    patch.setattr(encoding, "_read_block", careless)
+
+
 # --- low bits ----------------------------------------------------------------------------------
 
 
@@ -325,6 +351,12 @@ ATTACKS = [
         spoiled_column,
         read_by_dtype,
         "columns are read by their type",
+    ),
+    Attack(
+        "one cell changes how the cells of an Arrow column are read",
+        spoiled_part,
+        last_part_is_read,
+        "the numbers of the last part stand for all",
     ),
     Attack(
         "low bits of an answer give the exact sum away",
