@@ -5,31 +5,38 @@ from __future__ import annotations
 import warnings
 
 from dpexplain.exceptions import PrivacyWarning
-from dpexplain.explain import GlobalExplanation, Guarantee, MulticlassExplanation
+from dpexplain.explain import GlobalExplanation, MulticlassExplanation
+from dpexplain.explain.display import ExplanationDisplay
 
 
-def warn_of_lost_label(guarantee: Guarantee, result: str) -> None:
-    """Warn if an exported object loses the label "not private".
+def warn_of_lost_label(explanation: ExplanationDisplay, result: str) -> None:
+    """Warn if an exported object loses the label of what must not be published.
 
     Parameters
     ----------
-    guarantee : Guarantee
-        Guarantee of the exported object.
+    explanation : ExplanationDisplay
+        What is exported.
     result : str
-        Description of what is exported, for the message.
+        Description of the exported object, for the message.
 
     Warns
     -----
     PrivacyWarning
-        If the object is not private.
+        If the explanation may not be released, because the model is not private or it shows samples
+        that are not marked public.
     """
-    if not guarantee.private:
-        warnings.warn(
-            f"the model is NOT PRIVATE, and {result} cannot store that label, so readers cannot "
-            "tell it from a private model. Do not share it, or label it yourself.",
-            PrivacyWarning,
-            stacklevel=3,
-        )
+    if explanation.releasable:
+        return
+    if explanation.guarantee.private:
+        what, others = "the samples are not marked public", "one of public samples"
+    else:
+        what, others = "the model is NOT PRIVATE", "a private model"
+    warnings.warn(
+        f"{what}, and {result} cannot store that label, so readers cannot tell it from {others}. "
+        "Do not share it, or label it yourself.",
+        PrivacyWarning,
+        stacklevel=3,
+    )
 
 
 def explained_classes(

@@ -84,7 +84,7 @@ def to_interpret(explanation: GlobalExplanation | MulticlassExplanation) -> Any:
     first = parts[0]
     estimator = _estimator(first)
     _fill(estimator, parts)
-    warn_of_lost_label(explanation.guarantee, "a model of InterpretML")
+    warn_of_lost_label(explanation, "a model of InterpretML")
     return estimator
 
 

@@ -69,7 +69,8 @@ def to_shap(
     Warns
     -----
     PrivacyWarning
-        If the model is not private; SHAP cannot record this.
+        If the model is not private, or the samples are not marked public
+        (``explain_local(X, samples_public=True)``); SHAP cannot record this.
 
     Examples
     --------
@@ -91,7 +92,7 @@ def to_shap(
             f"explanation is a {type(explanation).__name__}; expected what explain_local returns."
         )
     shap = _shap()
-    warn_of_lost_label(explanation.guarantee, "a shap.Explanation")
+    warn_of_lost_label(explanation, "a shap.Explanation")
     several = isinstance(explanation, MulticlassLocalExplanation)
     parts = explanation.by_class if isinstance(explanation, MulticlassLocalExplanation) else ()
     first = parts[0] if parts else explanation
@@ -131,6 +132,8 @@ def _of_effects(
         or of_class != [part.of_class for part in scores]
     ):
         raise ValueError("pass X, the rows that were explained, and effects of the same model.")
+    if explanation.releasable:  # otherwise, the caller has warned
+        warn_of_lost_label(model, "a shap.Explanation")
     data = _data(explanation, X)
     values = [_effects_of_rows(part, data) for part in scores]
     base = np.array([part.effect_intercept for part in scores], dtype=np.float64)
@@ -177,10 +180,11 @@ def filters_to_shap(explanation: FilterExplanation) -> Any:
     Warns
     -----
     PrivacyWarning
-        If the model is not private; SHAP cannot record this.
+        If the model is not private, or the samples are not marked public
+        (``explain_local(X, samples_public=True)``); SHAP cannot record this.
     """
     shap = _shap()
-    warn_of_lost_label(explanation.guarantee, "a shap.Explanation")
+    warn_of_lost_label(explanation, "a shap.Explanation")
     return shap.Explanation(
         values=np.array(explanation.contributions.transpose(0, 2, 1)),
         base_values=np.array(explanation.bias_part),

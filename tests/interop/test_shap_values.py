@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib.util import find_spec
 
 import matplotlib.pyplot as plt
@@ -18,7 +19,7 @@ from dpexplain import (
     PrivacyWarning,
     Schema,
 )
-from dpexplain.explain import LocalExplanation
+from dpexplain.explain import Guarantee, LocalExplanation
 from example_explanations import classifier
 from fitted_models import dated, fitted_binary, fitted_classes, table
 
@@ -30,7 +31,7 @@ pytestmark = [
 
 def test_values_and_base_add_up_to_the_scores():
     X, _ = table(n=50, seed=4)
-    local = fitted_binary().explain_local(X)
+    local = fitted_binary().explain_local(X, samples_public=True)
     values = local.to_shap()
     assert values.feature_names == ["age", "job", "grade"]
     np.testing.assert_allclose(values.base_values + values.values.sum(axis=1), local.scores)
@@ -39,24 +40,40 @@ def test_values_and_base_add_up_to_the_scores():
 @pytest.mark.filterwarnings("ignore:the model is NOT PRIVATE")
 def test_several_classes_have_a_last_axis():
     X, _ = table(n=50, seed=4)
-    local = fitted_classes().explain_local(X)
+    local = fitted_classes().explain_local(X, samples_public=True)
     values = local.to_shap()
     assert values.values.shape == (50, 3, 3)
     np.testing.assert_allclose(values.base_values + values.values.sum(axis=1), local.scores)
+
+
+def test_samples_that_are_not_public_and_seeded_effects_cause_a_warning():
+    X, _ = table(n=50, seed=4)
+    model = fitted_binary()
+    local = model.explain_local(X)
+    with pytest.warns(PrivacyWarning, match="the samples are not marked public, and a shap"):
+        local.to_shap()
+    with pytest.warns(PrivacyWarning, match="the samples are not marked public, and a shap"):
+        local.to_shap(X, effects=model.explain_global())
+    filters, rows = dated(DPLocallyLinearClassifier, n_steps=5)
+    with pytest.warns(PrivacyWarning, match="the samples are not marked public, and a shap"):
+        filters.explain_local(rows).to_shap()
+    seeded = replace(model.explain_global(), guarantee=Guarantee.not_private("seeded noise"))
+    with pytest.warns(PrivacyWarning, match="the model is NOT PRIVATE, and a shap"):
+        model.explain_local(X, samples_public=True).to_shap(X, effects=seeded)
 
 
 def test_plots_of_shap_draw_it():
     import shap
 
     X, _ = table(n=50, seed=4)
-    values = fitted_binary().explain_local(X).to_shap()
+    values = fitted_binary().explain_local(X, samples_public=True).to_shap()
     shap.plots.waterfall(values[0], show=False)
     shap.plots.bar(values, show=False)
 
 
 def test_values_of_the_samples_go_along_only_when_given():
     X, _ = table(n=50, seed=4)
-    local = fitted_binary().explain_local(X)
+    local = fitted_binary().explain_local(X, samples_public=True)
     assert local.to_shap().data.tolist() == [list(row) for row in local.bin_labels]
     expected = X.astype(object).to_numpy()
     for given in (X, X[["grade", "job", "age"]], expected):
@@ -69,7 +86,7 @@ def test_the_beeswarm_is_colored_by_the_values_given():
     import shap
 
     X, _ = table(n=50, seed=4)
-    local = fitted_binary().explain_local(X)
+    local = fitted_binary().explain_local(X, samples_public=True)
     colored = []
     for values in (local.to_shap(), local.to_shap(X)):
         ax = shap.plots.beeswarm(values, show=False)
@@ -94,7 +111,7 @@ def numeric_table():
 def test_a_table_of_numbers_has_numeric_data():
     model, rows = numeric_table()
     for given in (rows, rows.astype({"age": "Float64"}), rows.to_numpy(dtype=object)):
-        data = model.explain_local(rows).to_shap(given).data
+        data = model.explain_local(rows, samples_public=True).to_shap(given).data
         assert data.dtype == float
         assert np.isnan(data[0, 0])
         np.testing.assert_array_equal(data[:, 1], rows["visits"])
@@ -105,7 +122,7 @@ def test_plots_of_shap_that_need_numbers_draw_a_table_of_numbers(plot):
     import shap
 
     model, rows = numeric_table()
-    values = model.explain_local(rows).to_shap(rows)
+    values = model.explain_local(rows, samples_public=True).to_shap(rows)
     getattr(shap.plots, plot)(values[:, 0] if plot == "scatter" else values, show=False)
     assert any(axis.collections or axis.images for axis in plt.gcf().axes)
     plt.close("all")
@@ -115,7 +132,7 @@ def test_the_numbers_of_a_mixed_table_are_drawn_as_a_violin():
     import shap
 
     X, _ = table(n=50, seed=4)
-    local = fitted_binary().explain_local(X)
+    local = fitted_binary().explain_local(X, samples_public=True)
     values = local.to_shap(X)
     assert values.data.dtype == object
     numbers = values[:, ["age"]]
@@ -133,6 +150,7 @@ def test_a_pair_of_features_keeps_its_bin():
         "identity",
         bin_labels=[["17 \u2013 30", "17 \u2013 30, a"]],
         guarantee=classifier().guarantee,
+        samples_public=True,
     )
     frame = pd.DataFrame({"age": [20.0]})
     assert local.to_shap(frame).data.tolist() == [[20.0, "17 \u2013 30, a"]]
@@ -141,7 +159,7 @@ def test_a_pair_of_features_keeps_its_bin():
 
 def test_other_rows_than_those_explained_are_refused():
     X, _ = table(n=50, seed=4)
-    local = fitted_binary().explain_local(X)
+    local = fitted_binary().explain_local(X, samples_public=True)
     with pytest.raises(ValueError, match="X has 49 rows, and the explanation 50 samples"):
         local.to_shap(X[:-1])
     with pytest.raises(ValueError, match="X lacks the column 'job'"):
@@ -154,10 +172,12 @@ def test_plots_of_shap_draw_dates_and_one_of_several_classes():
     import shap
 
     model, X = dated(DPExplainableBoostingClassifier)
-    shap.plots.waterfall(model.explain_local(X.head(3)).to_shap()[0], show=False)
+    shap.plots.waterfall(
+        model.explain_local(X.head(3), samples_public=True).to_shap()[0], show=False
+    )
     X, _ = table(n=5, seed=4)
     with pytest.warns(PrivacyWarning, match="cannot store that label"):
-        values = fitted_classes().explain_local(X).to_shap()
+        values = fitted_classes().explain_local(X, samples_public=True).to_shap()
     shap.plots.waterfall(values[0, :, 1], show=False)
     plt.close("all")
 
@@ -166,7 +186,7 @@ def test_contributions_of_filters_add_up_and_are_drawn():
     import shap
 
     model, X = dated(DPLocallyLinearClassifier, n_steps=5)
-    local = model.explain_local(X.head(6))
+    local = model.explain_local(X.head(6), samples_public=True)
     values = local.to_shap()
     assert values.shape == (6, len(local.input_names), 2)
     np.testing.assert_allclose(values.base_values + values.values.sum(axis=1), local.scores)
@@ -179,7 +199,7 @@ def test_estimates_of_the_effect_take_the_place_of_contributions_on_request():
     X, _ = table(n=50, seed=4)
     model = fitted_binary()
     found = model.explain_global()
-    values = model.explain_local(X).to_shap(X, effects=found)
+    values = model.explain_local(X, samples_public=True).to_shap(X, effects=found)
     for place, name in enumerate(values.feature_names):
         expected = found[name].effect[found[name].bin_index(X[name])]
         np.testing.assert_array_equal(values.values[:, place], expected)
@@ -190,7 +210,7 @@ def test_estimates_of_classes_have_the_classes_on_the_last_axis():
     X, _ = table(n=50, seed=4)
     model = DPExplainableBoostingClassifier(schema=fitted_classes().schema, max_rounds=20)
     model.fit(X, np.array(["low", "middle", "high"])[np.arange(50) % 3])
-    found, local = model.explain_global(), model.explain_local(X)
+    found, local = model.explain_global(), model.explain_local(X, samples_public=True)
     values = local.to_shap(X, effects=found)
     assert values.values.shape == (50, len(found.term_names), len(found.classes))
     for c, part in enumerate(found.by_class):
@@ -206,7 +226,7 @@ def test_estimates_of_classes_have_the_classes_on_the_last_axis():
 def test_estimates_are_refused_where_there_are_none_or_rows_are_missing():
     X, _ = table(n=50, seed=4)
     model = fitted_binary()
-    local = model.explain_local(X)
+    local = model.explain_local(X, samples_public=True)
     with pytest.raises(ValueError, match="estimate of the effect"):
         local.to_shap(X, effects=classifier())
     with pytest.raises(ValueError, match="pass X"):
