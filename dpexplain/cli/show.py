@@ -24,7 +24,6 @@ from dpexplain.exceptions import BudgetError
 from dpexplain.explain._by_class import ByClass
 from dpexplain.explain._text import listing, shorten
 from dpexplain.explain.additive.global_explanation import GlobalExplanation
-from dpexplain.explain.additive.shape_function import ShapeFunction
 from dpexplain.explain.display import Display
 
 if TYPE_CHECKING:
@@ -98,7 +97,7 @@ def _add_claim(commands: Any) -> None:
         nargs="+",
         metavar="BIN",
         help="category, bin (as --term of explain prints it) or number in it; two are the ends of "
-        "a range. For a pair of features, a cell, or two opposite corners of a region",
+        "a range. For a pair of features, a cell ('30, nurse'), or two opposite corners",
     )
     claim.add_argument(
         "--against",
@@ -181,8 +180,8 @@ def run_claim(asked: argparse.Namespace) -> None:
                 f"claims about the pair {shorten(asked.term)!r} are about its cells, not about its "
                 "rank or an extreme; pass a cell or two opposite corners of a region with --bin."
             )
-        first = _bins(fit, asked.term, asked.bin, "--bin")
-        second = _bins(fit, asked.term, asked.against, "--against")
+        first = _bins(asked.bin, "--bin")
+        second = _bins(asked.against, "--against")
         if swept:
             about = {"extreme": asked.extreme, "epsilon": asked.epsilon}
             stated = claim_strip(shown, asked.term, first, second, **about)
@@ -203,30 +202,13 @@ def run_claim(asked: argparse.Namespace) -> None:
         print(f"\n{table_text(table, rows=None)}")
 
 
-def _bins(fit: GlobalExplanation, term: str, given: list[str] | None, option: str) -> Any:
+def _bins(given: list[str] | None, option: str) -> Any:
     """Return a bin, or the ends of a range, as claims name them."""
     if given is None:
         return None
     if len(given) > 2:
         raise CommandError(f"{option} takes one bin, or the two ends of a range; got {len(given)}.")
-    shape = next((each for each in fit.terms if each.name == term), None)
-    named = tuple(each if shape is None else _bin(shape, each) for each in given)
-    return named[0] if len(named) == 1 else named
-
-
-def _bin(shape: ShapeFunction, name: str) -> str | int:
-    """Return the label of a bin, or the index of the bin in which a number lies."""
-    edges = shape.bin_edges
-    if name in shape.bin_labels or edges is None:
-        return name
-    try:
-        number = float(name)
-    except ValueError:
-        return name
-    if not edges[0] <= number <= edges[-1]:
-        bounds = f"{edges[0]:g} to {edges[-1]:g}"
-        raise CommandError(f"{name} is outside the bounds of {shape.name}: {bounds}.")
-    return int(shape.bin_index([number])[0])
+    return given[0] if len(given) == 1 else tuple(given)
 
 
 def add_class(command: argparse.ArgumentParser) -> None:

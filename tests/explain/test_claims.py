@@ -303,8 +303,11 @@ def test_bins_of_days_are_found_by_a_date():
         assert bin_place(shape, day) == 0
     assert range_bins(shape, ("2020-02-29", "2019-01-01")) == (0, 1)
     assert bin_place(shape, "missing") == 2
-    with pytest.raises(KeyError, match="no bin '2030-01-01'"):
-        bin_place(shape, "2030-01-01")
+    for absent in ("2030-01-01", "2019", "01.02.2019"):
+        with pytest.raises(KeyError, match=f"no bin '{absent}'") as raised:
+            bin_place(shape, absent)
+        assert "its bins cover 2019-01-01 – 2021-01-01 and 'missing'" in str(raised.value)
+        assert "Write a date as YYYY-MM-DD." in str(raised.value)
 
 
 def test_a_model_without_errors_makes_no_claim():

@@ -45,6 +45,15 @@ def test_a_region_is_the_mean_of_its_cells_by_their_noisy_counts(fit):
     assert "than records with age = 61 – 90 and children = no to yes" in both.words
 
 
+def test_cells_are_found_by_a_value_of_each_feature(fit):
+    pair = fit.pair("age & children")
+    assert region_of(pair, "80, no") == region_of(pair, "76 – 90, no")
+    assert region_of(pair, ("18, no", "40, yes")) == region_of(pair, (0, 5))
+    columns = dataclasses.replace(pair.axes[1], categories=("no, none", "yes"))
+    awkward = dataclasses.replace(pair, axes=(pair.axes[0], columns))
+    assert region_of(awkward, "80, no, none") == region_of(pair, "80, no")
+
+
 def test_a_pair_that_a_fit_lacks_is_answered_with_those_that_it_has(fit):
     with pytest.raises(KeyError, match=r"no pair 'age & job'; the pairs are .*'age & children'"):
         claim(fit, "age & job", 0)
@@ -73,7 +82,9 @@ def test_cells_of_other_grids_are_found_by_midpoint_and_label():
         ((), ValueError, "about its cells"),
         ((0, 0), ValueError, "two different cells"),
         ((99,), KeyError, "no cell 99"),
-        (("17 – 31.6, noo",), KeyError, "Did you mean"),
+        (("17, noo",), KeyError, "no bin 'noo' of 'children'.*Did you mean 'no'"),
+        (("200, no",), KeyError, "no bin '200' of 'age'; its bins cover 17 – 90"),
+        (("17",), KeyError, "name a bin of each feature, or a value in it, such as '17 – 31, no'"),
         (((0, 1, 2),), ValueError, "a region is"),
     ],
 )

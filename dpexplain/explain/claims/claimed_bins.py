@@ -15,7 +15,7 @@ from dpexplain.explain.additive.pair_curve import PairCurve
 from dpexplain.explain.additive.shape_function import ShapeFunction
 from dpexplain.explain.claims.claim import Basis
 from dpexplain.explain.noise_model import NoiseModel
-from dpexplain.tables.cells import number_in
+from dpexplain.tables.cells import DATE_UNIT, number_in
 
 ALIKE = "Claims need a private model with a noise band, as released."
 
@@ -87,12 +87,12 @@ def claimed_values(explanation: GlobalExplanation, term: ShapeFunction) -> Claim
     )
 
 
-def bin_place(term: ShapeFunction, given: Any) -> int:
+def bin_place(term: Binned, given: Any) -> int:
     """Return the index of a bin, given its label, its index or a value in it.
 
     Parameters
     ----------
-    term : ShapeFunction
+    term : ShapeFunction or PairAxis
     given : str, int or date
         Label or index; or, if no bin has this label, a number as text or a date that lies in the
         bin. A number that is not text is an index.
@@ -117,19 +117,31 @@ def bin_place(term: ShapeFunction, given: Any) -> int:
     name = str(given)
     if name in labels:
         return labels.index(name)
+    value = np.nan
     if term.bin_edges is not None and not isinstance(given, float):
         value = number_in(term.unit)(given)
         if term.bin_edges[0] <= value <= term.bin_edges[-1]:
             return int(term.bin_index([value])[0])
-    meant = closest_name(name, labels)
+    meant = closest_name(name, labels) if np.isnan(value) else None
     hint = "" if meant is None else f" Did you mean {shorten(meant)!r}?"
     if isinstance(given, list):
         hint = " A range is a tuple, (first bin, last bin)."
     elif isinstance(given, float) and term.bin_edges is not None:
         hint = f" For a value, pass text, such as '{given:g}'."
+    elif term.bin_edges is not None and term.unit == DATE_UNIT:
+        hint = f" Write a date as YYYY-MM-DD.{hint}"
     raise KeyError(
-        f"no bin {shorten(name)!r} of {shorten(term.name)!r}; the bins are {listing(labels)}.{hint}"
+        f"no bin {shorten(name)!r} of {shorten(term.name)!r}; {_bins_words(term)}.{hint}"
     )
+
+
+def _bins_words(term: Binned) -> str:
+    """List the categories, or the range of numbers and dates with the special bins."""
+    labels = term.bin_labels
+    if term.bin_edges is None:
+        return f"the bins are {listing(labels)}"
+    special = "".join(f" and {label!r}" for label in labels[term.n_value_bins :])
+    return f"its bins cover {span_label(term, 0, term.n_value_bins - 1)}{special}"
 
 
 def range_bins(term: ShapeFunction, ends: tuple[Any, ...]) -> tuple[int, int]:

@@ -64,7 +64,8 @@ def claim(
         Label or index of a bin, or a value in it: a date, or a number as text (``"80"`` is the
         bin that contains 80, and 80 the bin with index 80); a tuple of the first and last bins of a
         range; or None for a claim about the rank of the term. For a pair, label or index of a cell,
-        or a tuple of the cells at two opposite corners of a region.
+        or a value of each feature (``"30, nurse"``), or a tuple of the cells at two opposite
+        corners of a region.
     second : str, int, date, tuple or None, default=None
         Bin or range to compare with `first`; None for a claim about the sign of the first bin, or
         for a range that is compared with all other bins. For a pair, a cell or a region.

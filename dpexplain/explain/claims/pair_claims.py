@@ -14,9 +14,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from dpexplain._utils.names import closest_name
 from dpexplain.explain._record import FloatArray
-from dpexplain.explain._text import above_rounding, listing, shorten, signed_number
+from dpexplain.explain._text import above_rounding, shorten, signed_number
 from dpexplain.explain.additive.global_explanation import GlobalExplanation
 from dpexplain.explain.additive.pair_curve import PairCurve
 from dpexplain.explain.claims.claim import Claim
@@ -27,7 +26,13 @@ from dpexplain.explain.claims.claim_words import (
     sentence,
     size_words,
 )
-from dpexplain.explain.claims.claimed_bins import ALIKE, claim_basis, matched_span, span_label
+from dpexplain.explain.claims.claimed_bins import (
+    ALIKE,
+    bin_place,
+    claim_basis,
+    matched_span,
+    span_label,
+)
 
 Region: TypeAlias = tuple[tuple[int, int], tuple[int, int]]
 """First and last row, and first and last column, of a rectangle of cells."""
@@ -98,8 +103,8 @@ def region_of(pair: PairCurve, given: Any) -> Region:
     ----------
     pair : PairCurve
     given : str, int or tuple
-        Label or index of a cell, counting row by row; or the cells at two opposite corners of a
-        rectangle.
+        Label or index of a cell, counting row by row, or a value of each feature as text
+        (``"30, nurse"``); or the cells at two opposite corners of a rectangle.
 
     Returns
     -------
@@ -153,11 +158,18 @@ def _cell(pair: PairCurve, given: Any) -> int:
     name = str(given)
     if name in labels:
         return labels.index(name)
-    meant = closest_name(name, labels)
-    hint = "" if meant is None else f" Did you mean {shorten(meant)!r}?"
+    ends = [at for at in range(len(name)) if name.startswith(", ", at)]
+    for end in ends:
+        try:
+            row, column = map(bin_place, pair.axes, (name[:end], name[end + 2 :]))
+        except KeyError:
+            if len(ends) == 1:
+                raise
+        else:
+            return row * pair.axes[1].n_bins + column
     raise KeyError(
-        f"no cell {shorten(name)!r} of {shorten(pair.name)!r}; the cells are "
-        f"{listing(labels)}.{hint}"
+        f"no cell {shorten(name)!r} of {shorten(pair.name)!r}; name a bin of each feature, or a "
+        f"value in it, such as {shorten(labels[0])!r}."
     )
 
 
