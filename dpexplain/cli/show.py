@@ -17,6 +17,7 @@ from dpexplain.cli.options import LEDGER_SUFFIX, add_command, check_place, file_
 from dpexplain.cli.text import (
     described,
     described_parts,
+    entries_text,
     table_text,
     without_rounding_errors,
 )
@@ -323,7 +324,7 @@ def run_ledger(asked: argparse.Namespace) -> None:
         reason = _why_no_ledger(asked.file, error) if in_file else str(error)
         raise CommandError(reason) from None
     if asked.format == "entries":
-        print(table_text(ledger.frame(), rows=None))
+        print(entries_text(ledger.frame()))
         return
     statement = ledger.statement(asked.published)
     print(

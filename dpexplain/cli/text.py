@@ -25,7 +25,7 @@ _WIDTH = 96
 _SPARED = (
     "bin_left", "bin_right", "bag_std", "special", "structure_std", "sampling_std", "noise_std",
     "corrected_importance", "importance_std", "direction_certainty", "effect_std", "private",
-    "repeat",
+    "repeat", "term", "first_feature", "second_feature", "band_low", "band_high",
 )  # fmt: skip
 
 
@@ -87,6 +87,18 @@ def table_text(table: pd.DataFrame, rows: int | None = _ROWS) -> str:
         words = f"Left out to save space (explain --csv prints all columns): {', '.join(left_out)}."
         text += f"\n{_filled(words)}"
     return text
+
+
+def entries_text(frame: pd.DataFrame) -> str:
+    """Format the events of a ledger, one table per entry, with epsilons rounded up."""
+    rounded_up = ["mu", "epsilon", "private_epsilon"]
+    table = frame.assign(**{name: frame[name].map(upper_number) for name in rounded_up})
+    parts: list[str | pd.DataFrame] = []
+    for (entry, label, unit), events in table.groupby(["entry", "label", "unit"], sort=False):
+        shown = events.drop(columns=["entry", "label", "unit"]).reset_index(drop=True)
+        parts += [f"entry {entry}: {label}, for {unit}", shown]
+    parts.append("private_epsilon: this event and all private ones before it, together.")
+    return "\n\n".join(described_parts(parts))
 
 
 def account_line(ledger: PrivacyLedger) -> str:

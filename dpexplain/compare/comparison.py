@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -120,6 +120,31 @@ class Comparison(Fits[GlobalExplanation]):
             frames.append(frame)
         return pd.concat(frames, ignore_index=True)
 
+    def term_frames(self) -> dict[str, pd.DataFrame]:
+        """Return a table for each term and each pair of the private fits, keyed by name.
+
+        Returns
+        -------
+        dict of str to DataFrame
+            Columns epsilon, repeat and private, then those of one explanation. A fit without the
+            pair has no rows.
+        """
+        return {
+            **super().term_frames(),
+            **{name: self._pair_frame(name) for name in self.pair_names},
+        }
+
+    def _pair_frame(self, name: str) -> pd.DataFrame:
+        frames = [
+            pair.frame().assign(epsilon=epsilon, repeat=repeat, private=fit.guarantee.private)
+            for epsilon, repeat, fit in self.fits()
+            for pair in fit.pairs
+            if pair.name == name
+        ]
+        first = ["epsilon", "repeat", "private"]
+        table = pd.concat(frames, ignore_index=True)
+        return table[[*first, *table.columns.drop(first)]]
+
     def importances(self) -> pd.DataFrame:
         """Return the importance of each term and each pair, averaged over the repeats.
 
@@ -189,29 +214,30 @@ class Comparison(Fits[GlobalExplanation]):
         yield from super().describe()
         yield f"importance of released curves in {self.score_unit}:"
         yield self.importances().rename(columns=_epsilon_name)
-        if words := "\n".join(filter(None, map(self._above_noise_words, self.epsilons))):
-            yield words
+        for kind, names in (("terms", self.term_names), ("pairs", self.pair_names)):
+            yield from self._counted(f"{kind}_above_noise", names, f"{kind} rise above the noise")
         effects = self.effects()
         if not effects.isna().all(axis=None):
             yield f"estimated effect in the population in {self.score_unit}:"
             yield effects.rename(columns=_epsilon_name)
+            certain = "terms have an effect that is certain"
+            yield from self._counted("terms_with_effect", self.term_names, certain)
         largest = self.epsilons[-1]
         if caution := self.explanations[largest][0].effect_caution:
             yield f"At {_epsilon_name(largest)}: {caution}"
 
-    def _above_noise_words(self, epsilon: float) -> str:
-        """Say which terms rise above the noise in all fits; empty if the noise is unknown."""
-        found = [fit.terms_above_noise for fit in self.explanations[epsilon]]
-        if any(each is None for each in found):
-            return ""
-        names = [name for name in found[0] or () if all(name in (each or ()) for each in found)]
-        shown = [shorten(name) for name in names[:_TEXT_TERMS]]
-        more = ", …" if len(names) > len(shown) else ""
-        each = "" if len(found) == 1 else f" in each of {len(found)} fits"
-        listed = f": {', '.join(shown)}{more}" if shown else ""
-        verb = "rises" if len(names) == 1 else "rise"
-        count = f"{len(names) or 'none'} of {len(self.term_names)} terms {verb} above the noise"
-        return f"{_epsilon_name(epsilon)}: {count}{each}{listed}"
+    def _counted(self, found: str, names: Sequence[str], what: str) -> Iterator[str]:
+        """Say at each epsilon which of these names all fits find, if that is known."""
+        one = what.replace(" rise ", " rises ").replace(" have ", " has ")
+        lines = []
+        for epsilon, fits in self.explanations.items():
+            each = "" if len(fits) == 1 else f" in each of {len(fits)} fits"
+            in_all = _in_all([getattr(fit, found) for fit in fits])
+            if in_all is not None:
+                count = f"{len(in_all) or 'none'} of {len(names)}"
+                words = f"{one if len(in_all) == 1 else what}{each}{_listed(in_all)}"
+                lines.append(f"{_epsilon_name(epsilon)}: {count} {words}")
+        yield from ["\n".join(lines)] if lines else []
 
     def plot(self, term: str | None = None, ax: Axes | None = None, **options: Any) -> Axes:
         """Draw a term at every epsilon; see :func:`dpexplain.plotting.plot_comparison`.
@@ -251,6 +277,19 @@ class Comparison(Fits[GlobalExplanation]):
 def _effects(fit: GlobalExplanation) -> pd.Series[float]:
     table = fit.ranking()
     return table["effect"] if "effect" in table else pd.Series(np.nan, table.index)
+
+
+def _in_all(found: Sequence[tuple[str, ...] | None]) -> list[str] | None:
+    """Return the names that every fit found; None if unknown."""
+    if any(each is None for each in found):
+        return None
+    return [name for name in found[0] or () if all(name in (each or ()) for each in found)]
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(shorten(name) for name in names[:_TEXT_TERMS])
+    more = ", …" if len(names) > _TEXT_TERMS else ""
+    return f": {shown}{more}" if names else ""
 
 
 def _epsilon_name(epsilon: float) -> str:

@@ -13,9 +13,12 @@ import pytest
 
 import dpexplain.io
 import view_examples
+from dpexplain import PrivacyLedger
+from dpexplain.accounting import GaussianEvent, NonPrivateEvent
 from dpexplain.cli import main
 from dpexplain.cli.text import table_text
 from example_filters import filter_bank
+from pair_examples import swept
 
 pytestmark = pytest.mark.full
 
@@ -93,9 +96,48 @@ def test_a_sweep_says_at_which_epsilon_terms_rise_above_the_noise(folder, capsys
         names = fit.terms_above_noise
         assert f"ε = {epsilon:g}: {len(names) or 'none'} of {len(fit)} terms " in words
         assert not names or f"above the noise: {', '.join(names)}" in words
+        certain = fit.terms_with_effect
+        assert f"{len(certain) or 'none'} of {len(fit)} terms ha" in words
+        assert not certain or f"an effect that is certain: {', '.join(certain[:6])}" in words
     one = comparison.explanations[1.0][0]
     twice = dataclasses.replace(comparison, explanations={0.5: (one, one), 1.0: (one,)})
     assert "above the noise in each of 2 fits" in "\n".join(map(str, twice.describe()))
+
+
+def test_pairs_of_a_sweep_are_counted_and_printed_at_every_epsilon(folder, capsys):
+    comparison = swept()
+    dpexplain.io.save(comparison, "pairs.json")
+    words = said(capsys, "explain", "pairs.json")
+    for epsilon in comparison.epsilons:
+        above = comparison.explanations[epsilon][0].pairs_above_noise
+        line = f"ε = {epsilon:g}: {len(above or ()) or 'none'} of 2 pairs "
+        assert (line in words) == (above is not None)
+    assert main(["explain", "pairs.json", "--term", "age & children"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 115
+    head = next(line for line in lines if "contribution" in line).split()
+    assert head[:3] == ["epsilon", "first", "second"]
+    table = comparison.term_frames()["age & children"]
+    with_pair = [
+        e for e, _, fit in comparison.fits() if "age & children" in {p.name for p in fit.pairs}
+    ]
+    assert list(dict.fromkeys(table["epsilon"])) == with_pair
+
+
+def test_entries_of_a_ledger_fit_the_screen_and_are_rounded_up(tmp_path, capsys):
+    file = tmp_path / "visits.json"
+    ledger = PrivacyLedger("visits", cap_epsilon=5, delta=1e-6, path=file)
+    for noise in (9.36, 21.39):
+        ledger.charge([GaussianEvent("boosting", noise)], label="a model of the first visits")
+    ledger.charge([NonPrivateEvent("reference", "for comparison")], label="a reference")
+    assert main(["ledger", str(file), "--format", "entries"]) == 0
+    text = capsys.readouterr().out
+    assert max(map(len, text.splitlines())) <= 96
+    assert "explain --csv" not in text
+    first, second = (line.split()[-1] for line in text.splitlines() if "boosting" in line)
+    for printed, exact in zip((first, second), ledger.frame()["private_epsilon"], strict=False):
+        assert exact <= float(printed) <= 1.001 * exact
+    assert "entry 2: a reference, for one record" in text
 
 
 def test_rounding_errors_are_zero_on_the_screen_and_in_files(folder, capsys):
