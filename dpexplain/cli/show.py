@@ -284,7 +284,7 @@ def _with_guarantee(table: pd.DataFrame, shown: Display) -> pd.DataFrame:
 
     fits: Any = shown.fits_by_epsilon()
     if not fits:
-        guarantee = getattr(shown, "guarantee", None)
+        guarantee = getattr(shown, "shown_guarantee", None)
         return table if guarantee is None else table.assign(**guarantee.columns)
     places = zip(table["epsilon"], table["repeat"], strict=True)
     stated = [fits[epsilon][repeat].guarantee.columns for epsilon, repeat in places]

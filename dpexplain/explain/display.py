@@ -139,6 +139,11 @@ class ExplanationDisplay(Display):
             """Privacy guarantee of the model."""
 
     @property
+    def shown_guarantee(self) -> Guarantee:
+        """Guarantee of everything shown: that of the model, unless samples are not public."""
+        return self.guarantee
+
+    @property
     def noise_words(self) -> str:
         """Description of the noise; empty by default."""
         return ""
@@ -172,6 +177,11 @@ class LocalDisplay(ExplanationDisplay):
 
     Such an explanation may be released if the model is private and the samples are public.
     """
+
+    @property
+    def shown_guarantee(self) -> Guarantee:
+        """Guarantee of everything shown; not private if the samples are not public."""
+        return self.guarantee.for_samples(public=self.samples_public)
 
     @property
     def release_warning(self) -> str:

@@ -54,6 +54,10 @@ def test_text_and_tables_of_what_is_not_private_are_marked(kind, tmp_path, capsy
     for options in ((), ("--csv",)):
         marked = said(SHOWN[kind](False), tmp_path, capsys, *options)
         assert _MARK in marked.err
+        if options:
+            rows = list(csv.DictReader(io.StringIO(marked.out)))
+            assert all(_MARK in row["guarantee"] for row in rows) or kind == "comparison"
+            assert any(row["private"] == "False" for row in rows)
         plain = said(SHOWN[kind](True), tmp_path, capsys, *options)
         assert _MARK not in plain.err + plain.out
 

@@ -334,12 +334,11 @@ class FilterExplanation(Record, LocalDisplay):
         bias: float,
         unit: str = "log-odds",
     ) -> WeightMap:
-        guarantee = self.guarantee
         return WeightMap(
             title,
             weights,
             input_names=self.input_names,
-            guarantee=guarantee.for_samples(public=self.samples_public),
+            guarantee=self.shown_guarantee,
             bias=bias,
             grid_shape=self.grid_shape,
             noise_std=std,
