@@ -34,21 +34,26 @@ def view(comparison):
 
 
 @pytest.mark.parametrize("what", FIGURES)
-def test_svg_stands_alone_and_says_its_guarantee(what, view, tmp_path):
+def test_svg_stands_alone_and_says_its_guarantee(what, view, comparison, tmp_path):
     path = view.export_svg(tmp_path / "a.svg", what)
     root = ElementTree.parse(path).getroot()
 
-    assert "(0.5, 1e-06)-differential privacy" in root.find(f"{SVG}desc").text
+    stated = root.find(f"{SVG}desc").text
+    if what == "epsilons":
+        assert stated == f"{'. '.join(comparison.guarantee_words)}."
+    else:
+        assert "(0.5, 1e-06)-differential privacy" in stated
     assert root.find(f"{SVG}title").text
     assert "NOT PRIVATE" not in path.read_text(encoding="utf-8")
     assert "reference" not in path.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("what", ["importance", "epsilons"])
+@pytest.mark.parametrize("what", ["importance", "epsilons", "metric"])
 def test_a_figure_that_may_not_leave_is_watermarked(what, view, tmp_path):
     text = view.export_svg(tmp_path / "a.svg", what, release_safe=False).read_text()
 
-    assert "NOT PRIVATE" in text
+    assert "<desc>NOT PRIVATE" in text
+    assert text.count("NOT PRIVATE") > 1
     assert "non-private" in text
 
 

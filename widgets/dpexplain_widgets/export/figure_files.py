@@ -7,6 +7,7 @@ import html
 import io
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import pandas as pd
@@ -49,8 +50,8 @@ def figure_file(view: ViewState, what: str, ending: str) -> bytes:
     Returns
     -------
     bytes
-        The file; its description contains the guarantee, and a watermark marks anything that is
-        not private.
+        The file; its description contains the guarantee of everything drawn, and a watermark marks
+        anything that is not private.
 
     Raises
     ------
@@ -66,11 +67,10 @@ def figure_file(view: ViewState, what: str, ending: str) -> bytes:
     shown = _shown(view)
     figure = Figure(figsize=(7.2, 4.6), layout="constrained")
     FigureCanvasAgg(figure)
-    words = shown.explanation.guarantee.statement()
     file = io.BytesIO()
     # Fixed identifiers make the file reproducible; text is not converted to outlines.
     with rc_context({"svg.hashsalt": "dpexplain", "svg.fonttype": "none"}):
-        draw(figure.subplots(), shown)
+        words = _statement_of(draw(figure.subplots(), shown))
         heading = f"{what} of {view.term}" if what != "importance" else what
         if ending == "svg":
             figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
@@ -169,22 +169,31 @@ def _reference(shown: _Shown) -> GlobalExplanation | None:
     return None if reference is shown.explanation else reference
 
 
-def _draw_shape(ax: Axes, shown: _Shown) -> None:
+def _statement_of(drawn: GlobalExplanation | Comparison) -> str:
+    if isinstance(drawn, GlobalExplanation):
+        return drawn.guarantee.statement()
+    warning = () if drawn.releasable else (drawn.release_warning,)
+    return ". ".join((*warning, *drawn.guarantee_words)) + "."
+
+
+def _draw_shape(ax: Axes, shown: _Shown) -> GlobalExplanation:
     explanation, term = shown.explanation, shown.view.term
     if all(term != part.name for part in explanation.parts):
         raise ValueError(f"there is no pair {term[:60]!r} at this epsilon; choose another one.")
     options = {"show": shown.view.shown_curve} if term in explanation else {}
     explanation.plot(term, ax, **options)
+    return explanation
 
 
-def _draw_importance(ax: Axes, shown: _Shown) -> None:
+def _draw_importance(ax: Axes, shown: _Shown) -> GlobalExplanation:
     from dpexplain.plotting import plot_importance
 
     reference, show = _reference(shown), shown.view.shown_curve
     plot_importance(shown.explanation, ax=ax, reference=reference, show=show)
+    return shown.explanation if reference is None else reference
 
 
-def _draw_epsilons(ax: Axes, shown: _Shown) -> None:
+def _draw_epsilons(ax: Axes, shown: _Shown) -> Comparison:
     from dpexplain.plotting import plot_comparison
 
     if shown.source is None:
@@ -193,17 +202,20 @@ def _draw_epsilons(ax: Axes, shown: _Shown) -> None:
     show: Literal["effect", "released"] = "effect" if view.shown_curve == "effect" else "released"
     reference = view.show_reference
     plot_comparison(shown.source, term=view.term, ax=ax, show_reference=reference, show=show)
+    without = replace(shown.source, metrics=None)
+    return without if reference else replace(without, reference=None)
 
 
-def _draw_metric(ax: Axes, shown: _Shown) -> None:
+def _draw_metric(ax: Axes, shown: _Shown) -> Comparison:
     from dpexplain.plotting import plot_metric
 
     if shown.source is None or shown.source.metrics is None:
         raise ValueError("there are no metrics, or none that may be released.")
     plot_metric(shown.source, ax=ax)
+    return replace(shown.source, reference=None)
 
 
-_FIGURES: dict[str, Callable[[Axes, _Shown], None]] = {
+_FIGURES: dict[str, Callable[[Axes, _Shown], GlobalExplanation | Comparison]] = {
     "shape": _draw_shape,
     "importance": _draw_importance,
     "epsilons": _draw_epsilons,
