@@ -23,6 +23,7 @@ from dpexplain.certificate.signing import sign
 from dpexplain.certificate.wording import Released, changed_words
 from dpexplain.explain import FilterBank, Guarantee, MulticlassExplanation
 from dpexplain.explain.additive.multiclass import scores_of
+from dpexplain.explain.display import ONE_OF_A_SWEEP
 from dpexplain.schema import Schema
 from dpexplain.statement.statement import mechanism_words, open_words
 
@@ -196,7 +197,7 @@ def released_model(path: str | os.PathLike[str]) -> Released:
     if not isinstance(shown, Released):
         raise ValueError(
             f"{str(path)!r} contains a {type(shown).__name__}; a certificate is for the "
-            "explanation of one fit, as `dpexplain fit` writes it. Save that one."
+            f"explanation of one fit, as `dpexplain fit` writes it; {ONE_OF_A_SWEEP}"
         )
     if not shown.guarantee.private or not shown.releasable:
         raise ValueError(f"{str(path)!r} is NOT PRIVATE, so it must not be released.")

@@ -11,6 +11,7 @@ from dpexplain.cli.errors import CommandError
 from dpexplain.cli.options import add_command, add_file, check_place
 from dpexplain.cli.tables import any_table
 from dpexplain.explain import GlobalExplanation, MulticlassExplanation
+from dpexplain.explain.display import ONE_OF_A_SWEEP
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,7 +57,8 @@ def run_predict(asked: argparse.Namespace) -> None:
     if not isinstance(explanation, GlobalExplanation | MulticlassExplanation):
         raise CommandError(
             f"{asked.file} contains a {type(explanation).__name__}, which cannot predict; pass a "
-            "file of `dpexplain fit` with --model boosting, linear or another additive model."
+            "file of `dpexplain fit` with --model boosting, linear or another additive model; "
+            f"{ONE_OF_A_SWEEP}"
         )
     schema = _further_schema(asked, explanation.schema)
     rows = any_table(asked)

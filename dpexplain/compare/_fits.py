@@ -199,44 +199,63 @@ class Fits(Record, Display, Generic[Model]):
             f"all models shown, if published together: {together}",
         )
 
-    def _mean(self, epsilon: float, metric: str) -> str:
-        """Format the mean of a metric over the repeats at an epsilon."""
-        table = self.metrics
-        if table is None:
-            return ""
-        chosen = table[(table["epsilon"] == epsilon) & (table["metric"] == metric)]
-        return short_number(float(chosen["value"].mean()), 3) if len(chosen) else ""
-
     def _html_box(
         self, columns: Mapping[str, bool], cells: Callable[[Model], Sequence[str]], more: str
     ) -> str:
-        """Return an HTML table of the first fit at each epsilon and the reference.
+        """Return an HTML table of the first fit at each epsilon and the reference."""
+        return box_of_fits(self, self.title, columns, cells, more)
 
-        `columns` maps the name of each additional column to whether it is numeric, and `cells`
-        returns the text of these columns for a fit.
-        """
-        metrics = () if self.metrics is None else tuple(self.metrics["metric"].unique())
-        firsts = {epsilon: repeats[0] for epsilon, repeats in self.explanations.items()}
-        if self.reference is not None:
-            firsts[math.inf] = self.reference
-        rows = [
-            (
-                "reference" if math.isinf(epsilon) else f"{epsilon:g}",
-                *(self._mean(epsilon, metric) for metric in metrics),
-                *cells(fit),
-            )
-            for epsilon, fit in firsts.items()
-        ]
-        head = ("ε", *(f"{name} *" for name in metrics), *columns)
-        reference = f"non-private reference: {NOT_PRIVATE}" if self.reference is not None else ""
-        return _html.box(
-            _html.heading(self.title or "Comparison"),
-            *(_html.note(words) for words in self.guarantee_words),
-            _html.warning(reference) if reference else "",
-            _html.table(head, rows, (True, *(True for _ in metrics), *columns.values())),
-            _html.note("* diagnostic on held-out records, not private") if metrics else "",
-            _html.note(more),
+
+def box_of_fits(
+    shown: Any,
+    title: str,
+    columns: Mapping[str, bool],
+    cells: Callable[[Any], Sequence[str]],
+    more: str,
+) -> str:
+    """Return an HTML table of the first fit at each epsilon and the reference.
+
+    Parameters
+    ----------
+    shown : Fits or MulticlassComparison
+    title : str
+    columns : mapping of str to bool
+        Name of each additional column, and whether it is numeric.
+    cells : callable
+        Function from a fit to the text in these columns.
+    more : str
+        What else to call.
+
+    Returns
+    -------
+    str
+    """
+    metrics = () if shown.metrics is None else tuple(shown.metrics["metric"].unique())
+    firsts = {epsilon: repeats[0] for epsilon, repeats in shown.fits_by_epsilon().items()}
+    rows = [
+        (
+            "reference" if math.isinf(epsilon) else f"{epsilon:g}",
+            *(_mean(shown.metrics, epsilon, metric) for metric in metrics),
+            *cells(fit),
         )
+        for epsilon, fit in firsts.items()
+    ]
+    head = ("ε", *(f"{name} *" for name in metrics), *columns)
+    reference = f"non-private reference: {NOT_PRIVATE}" if math.inf in firsts else ""
+    return _html.box(
+        _html.heading(title or "Comparison"),
+        *(_html.note(words) for words in shown.guarantee_words),
+        _html.warning(reference) if reference else "",
+        _html.table(head, rows, (True, *(True for _ in metrics), *columns.values())),
+        _html.note("* diagnostic on held-out records, not private") if metrics else "",
+        _html.note(more),
+    )
+
+
+def _mean(table: pd.DataFrame, epsilon: float, metric: str) -> str:
+    """Format the mean of a metric over the repeats at an epsilon."""
+    chosen = table[(table["epsilon"] == epsilon) & (table["metric"] == metric)]
+    return short_number(float(chosen["value"].mean()), 3) if len(chosen) else ""
 
 
 def _is_unnamed(guarantee: Guarantee) -> bool:

@@ -13,7 +13,7 @@ import pandas as pd
 from dpexplain.accounting.summary import LedgerSummary
 from dpexplain.compare._fits import Fits
 from dpexplain.compare.faithfulness import faithfulness
-from dpexplain.explain import GlobalExplanation, _html
+from dpexplain.explain import GlobalExplanation, MulticlassExplanation, _html
 from dpexplain.explain._text import short_number, shorten
 
 if TYPE_CHECKING:
@@ -271,7 +271,7 @@ class Comparison(Fits[GlobalExplanation]):
 
     def _repr_html_(self) -> str:
         more = ".frame(), .importances(), .plot(term), .metrics show more"
-        return self._html_box({"most important terms": False}, _most_important, more)
+        return self._html_box({"most important terms": False}, most_important, more)
 
 
 def _effects(fit: GlobalExplanation) -> pd.Series[float]:
@@ -296,6 +296,7 @@ def _epsilon_name(epsilon: float) -> str:
     return "not private" if math.isinf(epsilon) else f"ε = {short_number(epsilon)}"
 
 
-def _most_important(fit: GlobalExplanation) -> tuple[str]:
+def most_important(fit: GlobalExplanation | MulticlassExplanation) -> tuple[str]:
+    """Return the names of the most important terms, as one cell of an HTML table."""
     names = fit.importances().index[:_HTML_TERMS]
     return (", ".join(_html.escaped(str(name), 24) for name in names),)

@@ -10,7 +10,9 @@ from typing import Any
 import pandas as pd
 
 from dpexplain.accounting.summary import LedgerSummary
-from dpexplain.compare.comparison import Comparison
+from dpexplain.compare._by_epsilon import ByEpsilon
+from dpexplain.compare._fits import box_of_fits
+from dpexplain.compare.comparison import Comparison, most_important
 from dpexplain.explain import MulticlassExplanation
 from dpexplain.explain._by_class import ByClass
 from dpexplain.explain._text import listing, short_number
@@ -42,6 +44,8 @@ class MulticlassComparison(ByClass[Comparison]):
     >>> comparison = sweep(model, iris.data, iris.target, epsilons=(1, 4), progress=False)
     >>> len(comparison.by_class)
     3
+    >>> comparison.explanations[4][0].guarantee.epsilon
+    4.0
     """
 
     by_class: tuple[Comparison, ...]
@@ -55,7 +59,7 @@ class MulticlassComparison(ByClass[Comparison]):
         if tuple(fit.of_class for fit in fits) != fits[0].classes:
             raise ValueError("by_class must contain one comparison for each class, in their order.")
         self._set("by_class", parts)
-        self._explanations()
+        self.fits_by_epsilon()
 
     @classmethod
     def from_fits(
@@ -129,11 +133,24 @@ class MulticlassComparison(ByClass[Comparison]):
         return self.by_class[0].guarantee_words
 
     @property
-    def explanations_of_all(self) -> dict[float, tuple[MulticlassExplanation, ...]]:
-        """Explanations of all classes, keyed by epsilon (infinite for the reference)."""
-        return self._explanations()
+    def explanations(self) -> Mapping[float, tuple[MulticlassExplanation, ...]]:
+        """Explanations of all classes, keyed by epsilon; the reference is not included."""
+        fits = self.fits_by_epsilon()
+        return ByEpsilon({epsilon: fits[epsilon] for epsilon in self.epsilons})
 
-    def _explanations(self) -> dict[float, tuple[MulticlassExplanation, ...]]:
+    @property
+    def reference(self) -> MulticlassExplanation | None:
+        """Explanation of all classes of the non-private reference model, if there is one."""
+        return next(iter(self.fits_by_epsilon().get(math.inf, ())), None)
+
+    def fits_by_epsilon(self) -> dict[float, tuple[MulticlassExplanation, ...]]:
+        """Return the explanations of all classes at each epsilon.
+
+        Returns
+        -------
+        dict of float to tuple of MulticlassExplanation
+            Explanations, keyed by epsilon; the key of the reference, if any, is infinity.
+        """
         found: dict[float, list[MulticlassExplanation]] = {}
         places = [[(e, r) for e, r, _ in part.fits()] for part in self.by_class]
         if any(place != places[0] for place in places):
@@ -142,15 +159,6 @@ class MulticlassComparison(ByClass[Comparison]):
             together = MulticlassExplanation(tuple(fit for _, _, fit in rows))
             found.setdefault(rows[0][0], []).append(together)
         return {epsilon: tuple(fits) for epsilon, fits in found.items()}
-
-    def fits_by_epsilon(self) -> dict[float, tuple[MulticlassExplanation, ...]]:
-        """Return the explanations of all classes; see :attr:`explanations_of_all`.
-
-        Returns
-        -------
-        dict of float to tuple of MulticlassExplanation
-        """
-        return self._explanations()
 
     def describe(self) -> Iterator[str | pd.DataFrame]:
         """Yield the title and the guarantees, then the results of each class.
@@ -190,9 +198,13 @@ class MulticlassComparison(ByClass[Comparison]):
     def __repr__(self) -> str:
         """Return a one-line description that suggests the next step."""
         epsilons = ", ".join(short_number(epsilon) for epsilon in self.epsilons)
-        reference = math.inf in self.explanations_of_all
-        beside = "; with a non-private reference" if reference else ""
+        beside = "; with a non-private reference" if self.reference is not None else ""
         return (
             f"MulticlassComparison(epsilon {epsilons}; classes {listing(self.classes, 5)}{beside}; "
             "see .for_class(label), .frame(), .importances())"
         )
+
+    def _repr_html_(self) -> str:
+        more = ".for_class(label), .explanations, .frame(), .importances(), .metrics show more"
+        columns = {"most important terms, mean over classes": False}
+        return box_of_fits(self, self.by_class[0].title, columns, most_important, more)

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from dpexplain.explain.guarantee import Guarantee
 
 
+ONE_OF_A_SWEEP = (
+    "in Python, dpexplain.io.save(comparison.explanations[epsilon][0], 'model.json') saves one fit "
+    "of a sweep and spends nothing."
+)
 NOT_RELEASABLE = "shows samples not marked public \u2014 do not publish"
 
 

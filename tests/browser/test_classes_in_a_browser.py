@@ -77,7 +77,7 @@ def test_every_tab_draws_every_class_by_keyboard_in_the_dark_and_on_a_phone(open
 def test_probabilities_of_the_page_are_those_of_python(open_page, pictures):
     view = Explorer(comparison(), ROWS, samples_public=True, sample=1, tab="local")
     page = open_page(view, width=1366)
-    explanation = comparison().explanations_of_all[1.0][0]
+    explanation = comparison().explanations[1.0][0]
     wanted = explanation.explain_local(ROWS, samples_public=True)
     for place, name in enumerate(CLASSES):
         choose_class(page, name)
@@ -96,7 +96,7 @@ def test_the_claim_about_the_predicted_class_is_that_of_python(open_page, pictur
     view = Explorer(comparison(), ROWS, samples_public=True, sample=0, tab="local")
     view.epsilon_index = stop
     page = open_page(view, width=1366)
-    fits = [comparison().explanations_of_all[epsilon][0] for epsilon in (1.0, 4.0)]
+    fits = [comparison().explanations[epsilon][0] for epsilon in (1.0, 4.0)]
     wanted = [claim(fit, record=ROWS.iloc[[0]], samples_public=True) for fit in fits]
     for name in CLASSES:  # whichever class is shown
         choose_class(page, name)
@@ -132,7 +132,7 @@ def test_all_samples_and_every_epsilon_show_the_predicted_classes_of_python(open
         described = page.locator(".dpx-prediction").get_attribute("aria-label")
         place = list(comparison().classes).index(name)
         for epsilon in (1.0, 4.0):
-            fit = comparison().explanations_of_all[epsilon][0]
+            fit = comparison().explanations[epsilon][0]
             said = float(re.search(rf"ε = {epsilon:g}: ([0-9.e-]+)", described)[1])
             chance = fit.predict_proba(ROWS.iloc[[0]])[0, place]
             assert said == pytest.approx(chance, abs=6e-4)

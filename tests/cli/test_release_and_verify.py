@@ -10,9 +10,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import dpexplain.io
 from certified import SCHEMA, certified
 from dpexplain import PrivacyLedger
 from dpexplain.cli import main
+from dpexplain.explain.display import ONE_OF_A_SWEEP
 from ledger_files import by_hand, unchained_text
 
 VERIFY = ["verify", "certificate.html", "--ledger", "ledger.json", "--release", "model.json"]
@@ -58,6 +60,31 @@ def test_three_commands_lead_from_a_table_to_a_verified_page(tmp_path, monkeypat
     page = (tmp_path / "page.html").read_text()
     assert "A. Curie" in page
     assert "second" in page
+
+
+def test_one_fit_of_a_sweep_is_saved_released_and_verified(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"age": rng.integers(17, 91, 90), "job": rng.choice(["nurse", "clerk"], 90)})
+    X.assign(income=rng.choice(["no", "yes"], 90)).to_csv("data.csv", index=False)
+    SCHEMA.to_toml("schema.toml")
+    swept = ["sweep", "data.csv", "--target", "income", "--schema", "schema.toml", "--quiet"]
+    assert main([*swept, "--epsilon", "1", "2", "--model", "linear", "--out", "sweep.json"]) == 0
+    sources = ["--ledger", "data.ledger.json", "--schema", "schema.toml"]
+    for command in (
+        ["release", "sweep.json", *sources, "--out", "page.html"],
+        ["predict", "sweep.json", "data.csv", "--out", "found.csv"],
+    ):
+        assert main(command) == 2
+        assert ONE_OF_A_SWEEP in capsys.readouterr().err
+    before = len(PrivacyLedger.open("data.ledger.json").entries)
+
+    comparison = dpexplain.io.load("sweep.json")
+    dpexplain.io.save(comparison.explanations[2][0], "model.json")
+    assert main(["release", "model.json", *sources, "--out", "page.html"]) == 0
+    assert main(["verify", "page.html", *sources, "--release", "model.json"]) == 0
+    assert main(["predict", "model.json", "data.csv", "--out", "found.csv"]) == 0
+    assert len(PrivacyLedger.open("data.ledger.json").entries) == before
 
 
 def test_failed_check_is_status_one_with_its_line(made, capsys):

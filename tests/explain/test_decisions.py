@@ -131,9 +131,7 @@ def flowers():
 
 def test_each_row_of_several_classes_is_the_claim_about_its_record(flowers):
     comparison, records = flowers
-    for epsilon, (fit,) in comparison.explanations_of_all.items():
-        if not np.isfinite(epsilon):
-            continue
+    for epsilon, (fit,) in comparison.explanations.items():
         table = decisions(comparison, records, epsilon=epsilon)
         chances = fit.predict_proba(records)
         assert table["prediction"].tolist() == pytest.approx(chances.max(axis=1).tolist())
@@ -170,7 +168,7 @@ def test_a_strip_over_epsilon_says_where_the_predicted_class_leads(flowers):
     comparison, records = flowers
     for k in range(len(records)):
         strip = claim_strip(comparison, record=records.iloc[[k]], samples_public=True)
-        fits = [comparison.explanations_of_all[each][0] for each in strip.epsilons]
+        fits = [comparison.explanations[each][0] for each in strip.epsilons]
         each = [claim(fit, record=records.iloc[[k]], samples_public=True) for fit in fits]
         assert [said.words for said in strip.claims] == [said.words for said in each]
         for said, state in zip(strip.claims, strip.states, strict=True):

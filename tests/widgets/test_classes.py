@@ -50,6 +50,23 @@ def test_a_sweep_of_three_classes_shows_one_model_with_a_class_to_choose():
         pd.testing.assert_frame_equal(view.selection, chosen)
 
 
+def test_a_sweep_of_three_classes_has_the_fits_of_one_of_two_classes():
+    found = comparison()
+    assert list(found.explanations) == [1.0, 4.0]
+    (fit,) = found.explanations[4]
+    assert fit.classes == found.reference.classes == CLASSES
+    assert fit.guarantee.epsilon == 4.0
+    assert found.reference.guarantee.private is False
+    assert found.fits_by_epsilon()[np.inf] == (found.reference,)
+    with pytest.raises(KeyError, match="no fit with epsilon=2; the epsilons are 1, 4"):
+        found.explanations[2]
+    page = found._repr_html_()
+    assert "non-private reference: NOT PRIVATE" in page
+    assert page.count("age") >= 3
+    assert "macro AUROC *" in page
+    assert found.guarantee_words[1] in page
+
+
 def test_one_model_of_three_classes_costs_what_one_model_costs():
     alone = Explorer(comparison().for_class("bed")).payload["guarantee_words"]
     named = {name: comparison().for_class(name) for name in CLASSES}
@@ -62,7 +79,7 @@ def test_one_model_of_three_classes_costs_what_one_model_costs():
 
 
 def test_an_explanation_of_three_classes_is_shown_as_one_model():
-    explanation = comparison().explanations_of_all[1.0][0]
+    explanation = comparison().explanations[1.0][0]
     view = Explorer(explanation, model_name="theatre")
 
     assert view.shown["epsilons"] == [explanation.guarantee.epsilon]

@@ -95,7 +95,7 @@ def test_decisions_among_classes_are_those_of_python(flowers):
         assert shown["same"].tolist() == table["same_fits"].tolist()
         assert shown["fits"].tolist() == table["fits"].tolist()
         strip = claim_strip(comparison, record=records.iloc[[0]], repeat=case["repeat"])
-        fits = [comparison.explanations_of_all[each][case["repeat"]] for each in strip.epsilons]
+        fits = [comparison.explanations[each][case["repeat"]] for each in strip.epsilons]
         chances = [fit.predict_proba(records.iloc[[0]])[0, 0] for fit in fits]
         assert [each["prediction"] for each in found["over"]] == pytest.approx(chances, rel=1e-9)
         for epsilon, said, each in zip(strip.epsilons, strip.claims, found["over"], strict=True):
@@ -110,7 +110,7 @@ def test_claims_about_predicted_classes_are_those_of_python(flowers):
     payload = build_payload(comparison, records, samples_public=True)
     found = on_the_page(payload, [], SCRIPT.with_name("class_claim_cases.mjs"))
     for epsilon, shown in zip(payload["epsilons"], found, strict=True):
-        fit = comparison.explanations_of_all[epsilon][0]
+        fit = comparison.explanations[epsilon][0]
         for k, page in enumerate(shown):
             said = claim(fit, record=records.iloc[[k]], samples_public=True)
             names = [fit.by_class[page[side]].of_class for side in ("first", "second")]
