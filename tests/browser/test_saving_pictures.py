@@ -168,7 +168,22 @@ def test_csv_holds_the_numbers_of_the_shape_with_their_guarantee(open_page, clos
     assert table["bin"].tolist() == closed.selection["bin"].tolist()
     off = (table["contribution"] - closed.selection["contribution"]).abs()
     assert off.max() <= 0.0005 + 1e-9  # three decimals are shown
-    assert set(table["guarantee"]) == {"ε = 0.5 · δ = 10⁻⁶ · add/remove adjacency"}
+    own = "ε = 0.5 · δ = 10⁻⁶ · add/remove adjacency"
+    assert set(table["guarantee"]) == {"; ".join((own, *closed.payload["guarantee_words"]))}
+
+
+def test_files_that_show_several_fits_say_what_all_of_them_cost(open_page, closed, tmp_path):
+    together = closed.payload["guarantee_words"][1]
+    closed.pinned_epsilon = closed.payload["epsilons"][-1]
+    page = open_page(closed)
+    page.get_by_role("tab", name="Ranks", exact=True).click()
+    settle(page)
+    for name in ("Which terms matter", "Feature rank by ε"):
+        choose(page, name)
+        path = save(page, tmp_path, "SVG")
+        assert together in texts(path)
+        assert together in ElementTree.parse(path).getroot().find(f"{SVG}desc").text
+        assert together in save(page, tmp_path, "CSV").read_text("utf-8")
 
 
 def test_csv_with_the_reference_says_so(open_page, survey, tmp_path):

@@ -34,11 +34,19 @@ function openWords(state, view) {
   return watermarkText(state) ?? (measured || sampled ? "not releasable" : null);
 }
 
+/**
+ * The cost of all fits, if there may be several. Views draw other fits than the selected one: repeats,
+ * pinned fits, other models, and claims at every ε.
+ */
+function costOfAll({ payload }) {
+  return payload.guarantee_words.length > 1 ? payload.guarantee_words : [];
+}
+
 function captionWords(state, view) {
   if (state.fit === undefined || isFigure(view)) return state.payload.guarantee_words;
   const { guarantee } = state.fit;
   const what = guarantee.private ? epsilonWords(state) : "NOT PRIVATE — do not publish";
-  return [`${what} · ${guaranteeDetail(guarantee)}`, guaranteeSentence(guarantee)];
+  return [`${what} · ${guaranteeDetail(guarantee)}`, guaranteeSentence(guarantee), ...costOfAll(state)];
 }
 
 function brokenWords(words, width, font) {
@@ -75,13 +83,14 @@ function captionPieces(sentences, width, top, color, font) {
 }
 
 /**
- * The guarantee of the selected fit in one line, with a warning if it must not be shared.
+ * The guarantees of the selected fit and of all fits in one line, with a warning if it must not be shared.
  * @param {import("../types").Model} model
  */
 export function guaranteeLine(view, model) {
   const state = readState(model);
   const open = openWords(state, view);
-  return `${open === null ? "" : `${open}. `}${captionWords(state, view)[0] ?? ""}`;
+  const words = [...captionWords(state, view).slice(0, 1), ...costOfAll(state)];
+  return `${open === null ? "" : `${open}. `}${Array.from(new Set(words)).join("; ")}`;
 }
 
 /**
@@ -98,7 +107,7 @@ export function pictureOf(view, root, model) {
   const size = { width: wide, height: high };
   const open = openWords(state, view);
   const own = isFigure(view) ? undefined : state.fit?.guarantee.statement;
-  const statement = own ?? state.payload.guarantee_words.join(" ");
+  const statement = own ? [own, ...costOfAll(state)].join(" ") : state.payload.guarantee_words.join(" ");
   const isMarked = open === null || view.querySelector(".dpx-watermark") !== null;
   const picture = svg("svg", { ...size, viewBox: `0 0 ${wide} ${high}`, role: "img" },
     svg("title", {}, headingOf(view)),
