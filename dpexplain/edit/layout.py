@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dpexplain._utils.names import closest_name
 from dpexplain.edit.levels import Interpolate, Set
 from dpexplain.edit.operation import Operation
+from dpexplain.edit.selection import check_labels
 from dpexplain.edit.whole import Composed, Remove, Revert
 from dpexplain.explain import GlobalExplanation, MulticlassExplanation, PairAxis, ShapeFunction
 from dpexplain.explain._text import listing, short_number, shorten
@@ -96,14 +97,18 @@ class Layout:
         """Return the term with this name, or None if it does not exist."""
         return next((term for term in self.terms if term.name == name), None)
 
-    def check_names(self, names: Sequence[str]) -> None:
-        """Raise KeyError if a name is neither a term nor a pair."""
+    def check_names(self, operation: Operation | Composed) -> None:
+        """Raise an error for a term, pair or category that does not exist."""
         known = [*(term.name for term in self.terms), *(pair.name for pair in self.pairs)]
-        for name in names:
+        for name in operation.terms:
             if name not in known:
                 meant = closest_name(name, known)
                 hint = "" if meant is None else f" Did you mean {shorten(meant)!r}?"
                 raise KeyError(f"no term {shorten(name)!r}; the terms are {listing(known)}.{hint}")
+        for step in operation.steps:
+            term = self.term(step.term)
+            if step.names is not None and term is not None and term.categories is not None:
+                check_labels(term.name, (*term.categories, *term.special), step.names)
 
     def pair(self, name: str) -> PairLayout | None:
         """Return the pair with this name, or None if it does not exist."""

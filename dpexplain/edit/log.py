@@ -142,9 +142,11 @@ class EditLog:
         ------
         KeyError
             If the log was made for an explanation that does not have the term.
+        ValueError
+            If the log was made for an explanation whose term lacks a named category.
         """
         if self.layout is not None:
-            self.layout.check_names(operation.terms)
+            self.layout.check_names(operation)
         entry = Entry(operation, self.head, note, who, when)
         entries = (*self.entries, entry)
         return dataclasses.replace(self, entries=entries, head=len(entries) - 1, undone=())

@@ -170,15 +170,20 @@ def _bins_within(term: ShapeFunction | PairAxis, within: tuple[float, float]) ->
 
 def _bins_named(term: ShapeFunction | PairAxis, names: tuple[str, ...]) -> IndexArray:
     labels = list(term.bin_labels)
+    check_labels(term.name, labels, names)
+    return np.array(sorted(labels.index(name) for name in names), dtype=np.int64)
+
+
+def check_labels(term: str, labels: Sequence[str], names: Sequence[str]) -> None:
+    """Raise ValueError if a term has no bin with one of these names."""
     for name in names:
         if name not in labels:
             meant = closest_name(name, labels)
             hint = "" if meant is None else f" Did you mean {shorten(meant)!r}?"
             raise ValueError(
-                f"{shorten(term.name)!r} has no bin {shorten(name)!r}; its bins are "
+                f"{shorten(term)!r} has no bin {shorten(name)!r}; its bins are "
                 f"{listing(labels)}.{hint}"
             )
-    return np.array(sorted(labels.index(name) for name in names), dtype=np.int64)
 
 
 def checked_where(where: Any) -> Where | None:

@@ -57,6 +57,16 @@ def test_a_log_made_for_an_explanation_refuses_a_term_that_it_lacks_at_once():
     assert EditLog().edit(both).operations == (both,)
 
 
+def test_a_log_made_for_an_explanation_refuses_a_category_that_it_lacks_at_once():
+    log = EditLog.of(classifier())
+    absent = Merge("job", names=["nurse", "carpet"])
+    for operation in (absent, Composed([Smooth("age"), absent])):
+        with pytest.raises(ValueError, match="'job' has no bin 'carpet'; its bins are"):
+            log.edit(operation)
+    assert log.edit(Set("job", value=0.0, names=["nurse", "missing"])).can_undo
+    assert EditLog().edit(absent).operations == (absent,)
+
+
 def test_undo_and_redo_walk_along_the_edits():
     log = EditLog().edit(UP).edit(DOWN)
 
