@@ -50,6 +50,10 @@ if TYPE_CHECKING:
 
 _SEEDED = "noise was drawn from reproducible_seed, so anybody who knows the seed can subtract it"
 _DRAFTED = "bounds and categories were read from the data"
+_STATE_A_SWEEP = (
+    "this %(name)s is not fitted; call fit first. A sweep fits copies of its model: "
+    "ledger.statement() states what all fits cost, and comparison.explanations has each guarantee."
+)
 
 
 class PrivateEstimator(PrivateHooks):
@@ -191,7 +195,7 @@ class PrivateEstimator(PrivateHooks):
 
         from dpexplain.statement import statement_of
 
-        check_is_fitted(self, "guarantee_")
+        check_is_fitted(self, "guarantee_", msg=_STATE_A_SWEEP)
         return statement_of(self.ledger_.summary(), guarantee=self.guarantee_)
 
     def health(self) -> Health:

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.exceptions import NotFittedError
 
 import dpexplain
 from dpexplain import io
@@ -222,3 +223,15 @@ def test_model_states_its_own_guarantee_and_that_of_its_ledger():
     assert statement.everything.epsilon == ledger.private_epsilon() > 1.0
     assert statement.sampler == model.guarantee_.sampler
     assert statement.dataset == "made up"
+
+
+def test_the_model_of_a_sweep_names_the_statement_of_the_ledger():
+    schema = dpexplain.Schema({"age": dpexplain.Numeric(0, 100)}, target=dpexplain.Range(0, 1))
+    model = dpexplain.DPLinearRegression(schema=schema)
+    X = pd.DataFrame({"age": np.linspace(1.0, 99.0, 30)})
+    found = dpexplain.sweep(
+        model, X, X["age"] / 100, epsilons=(1, 2), ledger=PrivacyLedger("swept"), progress=False
+    )
+    with pytest.raises(NotFittedError, match=r"DPLinearRegression is not fitted.*ledger.statement"):
+        model.statement()
+    assert found.explanations[2][0].guarantee.epsilon == 2
