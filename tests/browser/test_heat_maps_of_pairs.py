@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 
 import pytest
@@ -177,3 +178,15 @@ def test_the_page_shows_the_pair_of_each_epsilon_or_says_that_there_is_none(open
         shown = page.locator(".dpx-tab-panel").inner_text()
         assert ("education & children" in shown) is (tab != "Ranks")
         assert layout_problems(page) == []
+
+
+def test_the_planner_says_what_it_does_not_know_of_a_pair(open_page):
+    comparison = swept()
+    everywhere = {4.0: comparison.explanations[4.0]}
+    one = dataclasses.replace(comparison, epsilons=(4.0,), explanations=everywhere)
+    for found, words in (
+        (comparison, "age & children exists at ε = 1 and 4 only."),
+        (one, "age & children above noise: not computed for a pair of features."),
+    ):
+        page = open_page(Explorer(found, term="age & children"), wait=".dpx-plan-term bdi")
+        assert page.locator(".dpx-plan-term").inner_text() == words

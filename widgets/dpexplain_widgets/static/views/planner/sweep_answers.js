@@ -88,6 +88,7 @@ export function neededWords(needed, term, payload) {
   const exists = existenceWords(payload, term);
   if (exists) return [html("bdi", {}, shortName(term.name, 60)), exists];
   const found = needed.find(([name]) => name === term?.name);
-  if (found === undefined) return [];
-  return [html("bdi", {}, shortName(term.name, 60)), ` above noise: ${found[2]}.`];
+  if (found === undefined && term?.kind !== "pair") return [];
+  const words = found === undefined ? "not computed for a pair of features" : found[2];
+  return [html("bdi", {}, shortName(term.name, 60)), ` above noise: ${words}.`];
 }
