@@ -5,13 +5,12 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
-from dpexplain._utils.names import closest_name
 from dpexplain.edit.levels import Interpolate, Set
 from dpexplain.edit.operation import Operation
 from dpexplain.edit.selection import check_labels
 from dpexplain.edit.whole import Composed, Remove, Revert
 from dpexplain.explain import GlobalExplanation, MulticlassExplanation, PairAxis, ShapeFunction
-from dpexplain.explain._text import listing, short_number, shorten
+from dpexplain.explain._text import did_you_mean, listing, short_number, shorten
 from dpexplain.explain.additive.multiclass import scores_of
 
 
@@ -102,8 +101,7 @@ class Layout:
         known = [*(term.name for term in self.terms), *(pair.name for pair in self.pairs)]
         for name in operation.terms:
             if name not in known:
-                meant = closest_name(name, known)
-                hint = "" if meant is None else f" Did you mean {shorten(meant)!r}?"
+                hint = did_you_mean(name, known)
                 raise KeyError(f"no term {shorten(name)!r}; the terms are {listing(known)}.{hint}")
         for step in operation.steps:
             term = self.term(step.term)

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpexplain._utils.names import closest_name
 from dpexplain.edit.applying import apply_entries
 from dpexplain.edit.entry import START, Entry
 from dpexplain.edit.layout import Layout, check_layout, layout_of
@@ -17,7 +16,7 @@ from dpexplain.edit.operation import Operation
 from dpexplain.edit.serialize import operation_from_text
 from dpexplain.edit.whole import Composed
 from dpexplain.explain import EditRecord, GlobalExplanation, MulticlassExplanation, PairCurve
-from dpexplain.explain._text import listing, shorten
+from dpexplain.explain._text import did_you_mean, listing, shorten
 from dpexplain.explain.additive.multiclass import scores_of
 
 
@@ -241,11 +240,10 @@ class EditLog:
             return self._checked(state)
         named = dict(self.checkpoints)
         if state not in named:
-            meant = closest_name(state, named)
-            hint = "" if meant is None else f" Did you mean {meant!r}?"
             there = listing(named) if named else "none"
             raise ValueError(
-                f"no checkpoint {shorten(state)!r}; the checkpoints are {there}.{hint}"
+                f"no checkpoint {shorten(state)!r}; the checkpoints are {there}."
+                f"{did_you_mean(state, named)}"
             )
         return named[state]
 

@@ -10,10 +10,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from dpexplain._utils.names import closest_name
 from dpexplain.edit.kernels import FloatArray, IndexArray
 from dpexplain.explain import PairAxis, PairCurve, ShapeFunction
-from dpexplain.explain._text import listing, short_number, shorten
+from dpexplain.explain._text import did_you_mean, listing, short_number, shorten
 
 _LISTED = 6
 
@@ -178,11 +177,9 @@ def check_labels(term: str, labels: Sequence[str], names: Sequence[str]) -> None
     """Raise ValueError if a term has no bin with one of these names."""
     for name in names:
         if name not in labels:
-            meant = closest_name(name, labels)
-            hint = "" if meant is None else f" Did you mean {shorten(meant)!r}?"
             raise ValueError(
                 f"{shorten(term)!r} has no bin {shorten(name)!r}; its bins are "
-                f"{listing(labels)}.{hint}"
+                f"{listing(labels)}.{did_you_mean(name, labels)}"
             )
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any, Generic, NoReturn, TypeVar
 
 from dpexplain._utils.lazy import pd
-from dpexplain._utils.names import closest_name
 from dpexplain.explain._record import Record
-from dpexplain.explain._text import listing, shorten
+from dpexplain.explain._text import did_you_mean, listing, shorten
 from dpexplain.explain.additive.global_explanation import GlobalExplanation
 from dpexplain.explain.additive.local_explanation import LocalExplanation
 from dpexplain.explain.display import Display
@@ -38,8 +37,7 @@ def class_position(classes: tuple[str, ...], label: object) -> int:
     name = str(label)
     if name in classes:
         return classes.index(name)
-    meant = closest_name(name, classes)
-    hint = "" if meant is None else f" Did you mean {shorten(meant)!r}?"
+    hint = did_you_mean(name, classes)
     raise KeyError(f"no class {shorten(name)!r}; the classes are {listing(classes)}.{hint}")
 
 

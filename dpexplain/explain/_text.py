@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
+from dpexplain._utils.names import closest_name
 from dpexplain.tables.cells import DATE_UNIT, day_text
 
 EN_DASH = "\u2013"
@@ -57,6 +58,12 @@ def listing(names: Iterable[str], limit: int = 12) -> str:
     quoted = [repr(shorten(name)) for name in names]
     shown = ", ".join(quoted[:limit])
     return shown if len(quoted) <= limit else f"{shown} and {len(quoted) - limit} more"
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Suggest the most similar known name in a sentence; empty if none is similar."""
+    meant = closest_name(name, known)
+    return "" if meant is None else f" Did you mean {shorten(meant)!r}?"
 
 
 def edge_texts(edges: Sequence[float]) -> list[str]:

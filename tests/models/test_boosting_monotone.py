@@ -124,7 +124,10 @@ def test_special_bins_and_free_curves_stay_as_they_are():
 @pytest.mark.parametrize(
     ("constraints", "message"),
     [
-        ({"Age": 1}, "no feature 'Age'.*Did you mean 'age'"),
+        (
+            {"Age": 1},
+            "no feature 'Age' in the schema; its features are .*'age'.*Did you mean 'age'",
+        ),
         ({"ward": 1}, "unordered"),
         ({"age": "up"}, "'increasing', 'decreasing'"),
         ({"age": 2}, "'increasing', 'decreasing'"),

@@ -10,10 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from dpexplain._utils.lazy import pd
-from dpexplain._utils.names import closest_name
 from dpexplain.explain import _html
 from dpexplain.explain._record import Record, choice, distinct, finite, text
-from dpexplain.explain._text import listing, short_number, shorten
+from dpexplain.explain._text import did_you_mean, listing, short_number, shorten
 from dpexplain.explain.additive._explaining_rows import ExplainsRows
 from dpexplain.explain.additive._reading_rows import check_schema
 from dpexplain.explain.additive.edits import EditRecord, summary_of_edits
@@ -250,8 +249,7 @@ class GlobalExplanation(
             raise KeyError(f"{shorten(name)!r} is a pair of features, not a term; see .pair(name).")
         if " & " in str(name) and not any(" & " in term for term in self):
             self.pair(name)
-        meant = closest_name(str(name), [part.name for part in self.parts])
-        hint = "" if meant is None else f" Did you mean {shorten(meant)!r}?"
+        hint = did_you_mean(str(name), [part.name for part in self.parts])
         raise KeyError(f"no term {shorten(str(name))!r}; the terms are {listing(self)}.{hint}")
 
     def __iter__(self) -> Iterator[str]:
@@ -285,8 +283,7 @@ class GlobalExplanation(
         known = [pair.name for pair in self.pairs]
         there = f"the pairs are {listing(known)}" if known else "this model has no pairs"
         turned = " & ".join(reversed(str(name).split(" & ")))
-        meant = turned if turned in known else closest_name(str(name), known)
-        hint = "" if meant is None else f" Did you mean {shorten(meant)!r}?"
+        hint = did_you_mean(turned if turned in known else str(name), known)
         raise KeyError(f"no pair {shorten(str(name))!r}; {there}.{hint}")
 
     def part(self, name: str) -> ShapeFunction | PairCurve:

@@ -6,9 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpexplain._utils.names import closest_name
 from dpexplain.explain._record import FloatArray
-from dpexplain.explain._text import EN_DASH, listing, shorten
+from dpexplain.explain._text import EN_DASH, did_you_mean, listing, shorten
 from dpexplain.explain.additive._binned import Binned
 from dpexplain.explain.additive.global_explanation import GlobalExplanation
 from dpexplain.explain.additive.pair_curve import PairCurve
@@ -122,8 +121,7 @@ def bin_place(term: Binned, given: Any) -> int:
         value = number_in(term.unit)(given)
         if term.bin_edges[0] <= value <= term.bin_edges[-1]:
             return int(term.bin_index([value])[0])
-    meant = closest_name(name, labels) if np.isnan(value) else None
-    hint = "" if meant is None else f" Did you mean {shorten(meant)!r}?"
+    hint = did_you_mean(name, labels) if np.isnan(value) else ""
     if isinstance(given, list):
         hint = " A range is a tuple, (first bin, last bin)."
     elif isinstance(given, float) and term.bin_edges is not None:

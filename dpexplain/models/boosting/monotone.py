@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dpexplain._utils import isotonic as _isotonic
 from dpexplain._utils.compiling import njit
-from dpexplain._utils.names import closest_name
+from dpexplain.explain._text import did_you_mean, listing, shorten
 from dpexplain.models.additive.terms import Direction
 from dpexplain.schema import Categorical, Classes, Schema
 
@@ -61,9 +61,11 @@ def checked_constraints(
         )
     for name, given in constraints.items():
         if name not in schema.features:
-            meant = closest_name(str(name), schema.feature_names)
-            hint = "" if meant is None else f" Did you mean {meant!r}?"
-            raise ValueError(f"monotone_constraints: no feature {name!r} in the schema.{hint}")
+            raise ValueError(
+                f"monotone_constraints: no feature {shorten(str(name))!r} in the schema; its "
+                f"features are {listing(schema.features)}."
+                f"{did_you_mean(str(name), schema.features)}"
+            )
         feature = schema.features[name]
         unordered = isinstance(feature, Categorical) and not feature.ordered
         if _direction(name, given) is not None and unordered:

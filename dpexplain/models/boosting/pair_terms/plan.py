@@ -10,8 +10,8 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from dpexplain._utils.names import closest_name
 from dpexplain._utils.validation import shown
+from dpexplain.explain._text import did_you_mean, listing, shorten
 from dpexplain.models.additive.terms import Direction
 from dpexplain.models.boosting.objectives import Objective
 from dpexplain.models.boosting.recipe import Schedule
@@ -159,9 +159,10 @@ def _declared(
     for pair in _listed(pairs, set(names)):
         for name in pair:
             if name not in names:
-                meant = closest_name(name, names)
-                hint = "" if meant is None else f" Did you mean {meant!r}?"
-                raise ValueError(f"pairs: no feature {name!r} in the schema.{hint}")
+                raise ValueError(
+                    f"pairs: no feature {shorten(name)!r} in the schema; its features are "
+                    f"{listing(names)}.{did_you_mean(name, names)}"
+                )
             if directions[names.index(name)] is not None:
                 raise ValueError(
                     f"pairs: {name!r} has a monotone constraint, which a pair with {name!r} would "
