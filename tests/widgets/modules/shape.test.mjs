@@ -6,7 +6,7 @@ import { PAGE_SIZE, pageOf } from "../../../widgets/dpexplain_widgets/static/vie
 import { directionsOf, drawnErrors, replayedCurve, uniforms } from "../../../widgets/dpexplain_widgets/static/views/shape/replay.js";
 import { cellAfterKey, pointedCell } from "../../../widgets/dpexplain_widgets/static/views/shape/pair_panel.js";
 import { edgeDay } from "../../../widgets/dpexplain_widgets/static/kit/format.js";
-import { endTexts, smallAxisValues } from "../../../widgets/dpexplain_widgets/static/views/shape/small_shape.js";
+import { endsThatFit, endTexts, smallAxisValues } from "../../../widgets/dpexplain_widgets/static/views/shape/small_shape.js";
 import { histogramHeights } from "../../../widgets/dpexplain_widgets/static/charts/bins.js";
 import { rowOrder } from "../../../widgets/dpexplain_widgets/static/views/shape/shape_categorical.js";
 import { shownLayer, termCurves } from "../../../widgets/dpexplain_widgets/static/charts/curves.js";
@@ -142,4 +142,14 @@ test("what is drawn of a term are its layers, the estimate in the place of the c
   assert.equal(alone.termFit.total_std, null);
   const without = { terms: [term] };
   assert.equal(shownLayer({ ...state, fit: without, shownCurve: "effect" }), "released");
+});
+
+test("dates at the ends of a small axis are months or years where days have no room", () => {
+  const days = ["2016-01-01", "2024-12-31"];
+  const within = (n) => (text) => text.length <= n;
+  assert.deepEqual(endsThatFit(days, within(22)), days);
+  assert.deepEqual(endsThatFit(days, within(21)), ["2016-01", "2024-12"]);
+  assert.deepEqual(endsThatFit(days, within(12)), ["2016", "2024"]);
+  assert.deepEqual(endsThatFit(days, within(9)), ["2016-01-01"]);
+  assert.deepEqual(endsThatFit(["0", "200,000"], within(5)), ["0"]);
 });

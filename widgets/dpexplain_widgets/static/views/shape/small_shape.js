@@ -72,10 +72,23 @@ function axisTexts(term, { edges, labels, special }) {
  * @param {number} right
  * @param {string} font
  */
-function endLabels([low, high], left, right, font) {
-  if (high === undefined) return [label(low, (left + right) / 2, SMALL.foot)];
-  const fits = textWidth(`${low}  ${high}`, LABEL_SIZE, font) < right - left;
-  return [label(low, left, SMALL.foot, "start"), ...(fits ? [label(high, right, SMALL.foot, "end")] : [])];
+function endLabels(ends, left, right, font) {
+  if (ends.length === 1) return [label(ends[0], (left + right) / 2, SMALL.foot)];
+  const [low, high] = endsThatFit(ends, (text) => textWidth(text, LABEL_SIZE, font) < right - left);
+  const last = high === undefined ? [] : [label(high, right, SMALL.foot, "end")];
+  return [label(low, left, SMALL.foot, "start"), ...last];
+}
+
+/**
+ * Both ends of an axis, with dates by month or by year where days have no room; the first alone if nothing fits.
+ * @param {string[]} ends
+ * @param {(text: string) => boolean} fits
+ */
+export function endsThatFit(ends, fits) {
+  const dated = ends.every((end) => /^\d{4}-\d\d-\d\d$/.test(end));
+  const sizes = dated ? [10, 7, 4] : [Infinity]; // characters: day, month, year
+  const shown = sizes.map((size) => ends.map((end) => end.slice(0, size)));
+  return shown.find((each) => fits(each.join("  "))) ?? [ends[0]];
 }
 
 /** Class and outline of each band and curve, from back to front. */
