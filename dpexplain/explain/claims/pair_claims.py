@@ -158,10 +158,10 @@ def _cell(pair: PairCurve, given: Any) -> int:
     name = str(given)
     if name in labels:
         return labels.index(name)
-    ends = [at for at in range(len(name)) if name.startswith(", ", at)]
+    ends = [at for at, character in enumerate(name) if character == ","]
     for end in ends:
         try:
-            row, column = map(bin_place, pair.axes, (name[:end], name[end + 2 :]))
+            row, column = map(bin_place, pair.axes, (name[:end].strip(), name[end + 1 :].strip()))
         except KeyError:
             if len(ends) == 1:
                 raise
