@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import math
 import pickle
 import warnings
@@ -433,6 +434,21 @@ def test_observed_schema_covers_the_data_without_a_word() -> None:
         },
         Classes(["no", "yes"], name="churn"),
     )
+
+
+def test_a_schema_that_was_read_from_records_says_so_wherever_it_goes() -> None:
+    declared = Schema({"age": Numeric(17, 90)}, target=Classes(["no", "yes"]))
+    read = dataclasses.replace(declared, read_from_records=True)
+    assert read != declared
+    for again in (copy.deepcopy(read), pickle.loads(pickle.dumps(read))):
+        assert again == read
+    assert Schema.from_toml(read.to_toml()) == read
+    assert "read_from_records" not in declared.to_toml()
+    assert repr(read).endswith("read_from_records=True)")
+    assert "NOT PRIVATE" in read._repr_html_()
+    assert "NOT PRIVATE" not in declared._repr_html_()
+    with pytest.raises(SchemaError, match="read_from_records must be True or False"):
+        dataclasses.replace(declared, read_from_records="no")
 
 
 @pytest.mark.parametrize(

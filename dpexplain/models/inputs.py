@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 
@@ -142,7 +143,7 @@ def _column(name: str, values: Any) -> Any:
 
 
 def observed_schema(X: Any, y: Any, target: type[Range] | type[Classes]) -> Schema:
-    """Draft a schema from data. NOT PRIVATE; callers must warn and record the release.
+    """Draft a schema from records, marked as not private; callers record the release.
 
     Parameters
     ----------
@@ -158,7 +159,8 @@ def observed_schema(X: Any, y: Any, target: type[Range] | type[Classes]) -> Sche
     """
     if not isinstance(X, pd.DataFrame):
         X = pd.DataFrame(X, columns=[f"x{i}" for i in range(X.shape[1])])
-    return Schema._observed(X, y, task="classification" if target is Classes else "regression")
+    read = Schema._observed(X, y, task="classification" if target is Classes else "regression")
+    return replace(read, read_from_records=True)
 
 
 def rows_with_target(X: Any, y: Any, schema: Schema, groups: Any = None) -> tuple[Any, Any, Any]:

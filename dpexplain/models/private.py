@@ -304,7 +304,7 @@ class PrivateEstimator(PrivateHooks):
         """
         charged = vars(self).pop("_charged", ())
         try:
-            schema = self.schema or self._drafted_schema(X, y)
+            schema = self._schema_of_fit(X, y)
             if not isinstance(X, ChunkedTable):  # chunks are read later
                 X, y, groups = rows_with_target(X, y, schema, groups)
             if groups is not None:
@@ -378,7 +378,7 @@ class PrivateEstimator(PrivateHooks):
         n_features = n_features_of(X, self.schema)
         self._check_plan(n_features)
         events = self._events(n_features)
-        if self.schema is None:
+        if _is_drafted(self.schema):
             events += (NonPrivateEvent("schema", _DRAFTED),)
         if self.reproducible_seed is not None:
             events += (NonPrivateEvent("seeded noise", _SEEDED),)
@@ -407,18 +407,19 @@ class PrivateEstimator(PrivateHooks):
             each.charge(events, label=label, adjacency=self.adjacency, unit=unit, provenance=facts)
         return ledgers[-1]
 
-    def _drafted_schema(self, X: Any, y: Any) -> Schema:
-        warnings.warn(
-            f"{_DRAFTED}, outside epsilon={self.epsilon:g}; pass schema=Schema(...) with public "
-            "bounds.",
-            PrivacyWarning,
-            stacklevel=6,
-        )
-        return observed_schema(X, y, self._target_kind)
+    def _schema_of_fit(self, X: Any, y: Any) -> Schema:
+        if _is_drafted(self.schema):
+            warnings.warn(
+                f"{_DRAFTED}, outside epsilon={self.epsilon:g}; pass schema=Schema(...) with "
+                "public bounds.",
+                PrivacyWarning,
+                stacklevel=6,
+            )
+        return self.schema or observed_schema(X, y, self._target_kind)
 
     def _guarantee(self, source: NoiseSource) -> Guarantee:
         unit = self._privacy_unit().words
-        reasons = [_DRAFTED] * (self.schema is None) + [_SEEDED] * (not source.private)
+        reasons = [_DRAFTED] * _is_drafted(self.schema) + [_SEEDED] * (not source.private)
         if reasons:
             return Guarantee.not_private(
                 "; ".join(reasons),
@@ -442,3 +443,7 @@ class PrivateEstimator(PrivateHooks):
             if self.adjacency == "add_remove"
             else self._epsilon_replaced(),
         )
+
+
+def _is_drafted(schema: Schema | None) -> bool:
+    return schema is None or schema.read_from_records

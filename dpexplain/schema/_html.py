@@ -43,6 +43,10 @@ class Described(Protocol):
     def person(self) -> str | None:
         """Column that identifies the person each row belongs to, or None."""
 
+    @property
+    def read_from_records(self) -> bool:
+        """Whether bounds and categories were read from records that are not public."""
+
 
 def schema_table(schema: Described) -> str:
     """Return a schema as an HTML table.
@@ -64,8 +68,11 @@ def schema_table(schema: Described) -> str:
     if schema.person is not None:
         rows.append(_cells(schema.person, "person", "never a feature", "", ""))
     head = "".join(f"<th scope='col' style='text-align:left'>{title}</th>" for title in _HEADINGS)
+    mark = ""
+    if schema.read_from_records:
+        mark = "<caption>NOT PRIVATE: these values were read from records</caption>"
     return (
-        "<table class='dpexplain-schema'>"
+        f"<table class='dpexplain-schema'>{mark}"
         f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
     )
 

@@ -59,6 +59,10 @@ class Schema(FromInterpret):
         Column that identifies the person each row belongs to, if a person may have several rows. It
         is the default for ``groups`` in a fit with ``max_rows_per_person``; a fit without that
         parameter warns that it protects only rows.
+    read_from_records : bool, default=False
+        Whether bounds and categories were read from records that are not public, so that a fit
+        with this schema is not private. It is True for the ``schema_`` of a model that was fitted
+        without a schema.
 
     Raises
     ------
@@ -82,9 +86,12 @@ class Schema(FromInterpret):
     target: Target | None = None
     id: str | Sequence[str] = field(default=(), kw_only=True)
     person: str | None = field(default=None, kw_only=True)
+    read_from_records: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         _check_parts(self.features, self.target)
+        if not isinstance(self.read_from_records, bool):
+            raise SchemaError("Schema: read_from_records must be True or False.")
         object.__setattr__(self, "id", as_columns("id", self.id))
         person = () if self.person is None else as_columns("person", self.person)
         check_roles([*self.id, *person], self.features, self.target)
@@ -480,16 +487,23 @@ class Schema(FromInterpret):
 
     def _key(self) -> tuple[Any, ...]:
         # Two mappings are equal in any order, but the order of the features matters here.
-        return tuple(self.features.items()), self.target, self.id, self.person
+        parts = tuple(self.features.items())
+        return parts, self.target, self.id, self.person, self.read_from_records
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A read-only mapping cannot be pickled or copied, so a dict takes its place.
-        made = partial(Schema, id=self.id, person=self.person)
+        made = partial(
+            Schema, id=self.id, person=self.person, read_from_records=self.read_from_records
+        )
         return made, (dict(self.features), self.target)
 
     def __repr__(self) -> str:
-        roles = {"id": list(self.id) or None, "person": self.person}
-        shown = "".join(f", {name}={value!r}" for name, value in roles.items() if value)
+        further = {
+            "id": list(self.id) or None,
+            "person": self.person,
+            "read_from_records": self.read_from_records,
+        }
+        shown = "".join(f", {name}={value!r}" for name, value in further.items() if value)
         return f"Schema({short_list(self.feature_names)}, target={self.target!r}{shown})"
 
     def _repr_html_(self) -> str:

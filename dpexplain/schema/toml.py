@@ -76,6 +76,8 @@ def _document(schema: Described) -> dict[str, Any]:
         document["id"] = list(schema.id)
     if schema.person is not None:
         document["person"] = schema.person
+    if schema.read_from_records:
+        document["read_from_records"] = True
     if schema.target is not None:
         document["target"] = _table(schema.target)
     document["features"] = {name: _table(part) for name, part in schema.features.items()}
@@ -173,7 +175,7 @@ def _has_endless_number(value: object) -> bool:
 
 
 def _from_document(document: dict[str, Any]) -> Fields:
-    further = {"target", "id", "person"}
+    further = {"target", "id", "person", "read_from_records"}
     _check_keys("the schema", document, {"format", "version", "features"}, further)
     if document["format"] != _FORMAT or document["version"] != _VERSION:
         raise SchemaError(
@@ -190,7 +192,7 @@ def _from_document(document: dict[str, Any]) -> Fields:
     return {
         "features": parts,
         "target": None if target is None else _part("the target", target, _TARGET_KINDS),
-        **{role: document[role] for role in ("id", "person") if role in document},
+        **{name: document[name] for name in sorted(further - {"target"}) if name in document},
     }
 
 

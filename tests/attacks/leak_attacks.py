@@ -6,6 +6,8 @@ import contextlib
 import gc
 import io as standard_io
 import logging
+import math
+import pickle
 import unicodedata
 import warnings
 from collections.abc import Iterator
@@ -31,7 +33,7 @@ from attack_kit import (
     table,
     without,
 )
-from dpexplain import Categorical, io
+from dpexplain import Categorical, PrivacyLedger, Schema, io
 from dpexplain.audit import record
 from dpexplain.exceptions import HealthWarning
 from dpexplain.explain import FilterBank
@@ -303,6 +305,44 @@ def normalized_where_unambiguous(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(PrivateEstimator, "_failure_of_fit", helpful)
 
 
+# --- bounds that are read from records ---------------------------------------------------------
+
+
+def bounds_that_are_passed_on(name: str) -> Finding:
+    """Take a schema from a model that is not private: is a fit with it, or its hash, private?"""
+    X, y = table(name, 40)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        first = estimator(name, schema=None).fit(X, y)
+        seen = first.schema_
+        passed = {
+            "the schema": seen,
+            "a copy with other columns": replace(seen, id=["record"]),
+            "a pickle": pickle.loads(pickle.dumps(seen)),
+            "a file": Schema.from_toml(seen.to_toml()),
+            "an explanation": getattr(_again(first.explain_global()), "schema", None) or seen,
+            "the reference": first.reference_estimator().fit(X, y).schema_,
+        }
+
+        def attempts() -> Iterator[Finding]:
+            for what, schema in passed.items():
+                ledger = PrivacyLedger("bounds")
+                model = estimator(name, schema=schema, ledger=ledger).fit(X, y)
+                found = model.guarantee_.private or math.isfinite(ledger.total_epsilon())
+                yield Finding(found, f"{what}: {model.guarantee_.short}")
+                yield Finding(bool(ledger.entries[0].provenance.schema), f"{what}: hash in ledger")
+
+        return first_find(attempts())
+
+
+def _again(explanation: Any) -> Any:
+    return io.from_json(io.to_json(explanation))
+
+
+def only_a_missing_schema_counts(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(private, "_is_drafted", lambda schema: schema is None)
+
+
 # --- what a model keeps ------------------------------------------------------------------------
 
 
@@ -400,6 +440,12 @@ ATTACKS = [
         alike_categories,
         normalized_where_unambiguous,
         "spellings are made one unless they occur together",
+    ),
+    Attack(
+        "bounds that were read from records are passed on with a schema",
+        bounds_that_are_passed_on,
+        only_a_missing_schema_counts,
+        "only a fit without a schema is not private",
     ),
     Attack(
         "noise can be found in what a model keeps",

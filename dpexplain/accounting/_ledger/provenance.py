@@ -219,9 +219,9 @@ def schema_hash(schema: Schema) -> str:
 def provenance_of(schema: Schema | None) -> Provenance:
     """Create a provenance from the target and the hash of a public schema.
 
-    If the schema is None, because it will be inferred from the data, the provenance is empty.
+    If the schema is None, or was read from records, the provenance is empty.
     """
-    if schema is None:
+    if schema is None or schema.read_from_records:
         return Provenance()
     name = "" if schema.target is None else schema.target.name
     known = name if name.isprintable() and len(name) <= _LONGEST else ""
