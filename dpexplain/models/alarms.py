@@ -433,7 +433,7 @@ def note_of_unchecked(*what: str) -> Finding:
     return Finding("unchecked", "", words)
 
 
-def note_of_terms(n_above: int, n_terms: int, epsilon: float) -> Finding:
+def note_of_terms(n_above: int, n_terms: int) -> Finding:
     """Return the note on terms that do not rise above the noise."""
     words = f"all {n_terms} terms rise above the noise"
     if n_terms == 1:
@@ -441,7 +441,7 @@ def note_of_terms(n_above: int, n_terms: int, epsilon: float) -> Finding:
     if n_above < n_terms:
         words = (
             f"the released curves of {n_terms - n_above} of {n_terms} terms do not rise above the "
-            f"noise: epsilon = {epsilon:g} is too small, or they have no effect"
+            "noise: epsilon is too small, or they have no effect"
         )
     return Finding("noise", "", words)
 

@@ -29,7 +29,7 @@ OTHERS = {
     "n_steps": 2,
     "sampling_probability": 0.5,
     "n_trees": 2,
-    "depth": 2,
+    "depth": 1,
     "max_bins": 4,
     "scaling": "public",
     "bin_budget_frac": 0.5,
@@ -51,9 +51,9 @@ def test_they_change_nothing_of_the_explanation(name):
     fitted = getattr(models, name)(epsilon=4.0, schema=schema).fit(X, y)
     known = fitted.get_params()
     untouched = copy.deepcopy(fitted)
-    expected = io.to_json(untouched.explain_global()), untouched.statement()
+    expected = io.to_json(untouched.explain_global()), untouched.statement(), untouched.health()
     for parameter, value in OTHERS.items():
         if parameter in known:
             changed = copy.deepcopy(fitted).set_params(**{parameter: value})
-            found = io.to_json(changed.explain_global()), changed.statement()
+            found = io.to_json(changed.explain_global()), changed.statement(), changed.health()
             assert found == expected, parameter

@@ -434,7 +434,7 @@ class _PrivateBoosting(PrivateEstimator):
         n_terms = len(self._fit.binned.bins) + len(self._fit.pair_tables)
         if self._fit.pair_tables:  # never with several classes
             n_above += len(explanation.pairs_above_noise or ())
-        terms = note_of_terms(n_above, n_terms, self.epsilon)
+        terms = note_of_terms(n_above, n_terms)
         adapts = self._fit.schedule.clip_quantile is not None
         wide = adapts and self._fit.clips[-1] <= CLIP_RANGE[0]
         ranges = [note_of_range(model.schema_.target)] if wide else []

@@ -188,7 +188,7 @@ class _PrivateLinear(PrivateEstimator, AdditiveModel):
 
     def _health_notes(self) -> tuple[Finding, ...]:
         ranking = self.explain_global(effect=False).ranking()
-        return (note_of_terms(int(ranking["above_noise"].sum()), len(ranking), self.epsilon),)
+        return (note_of_terms(int(ranking["above_noise"].sum()), len(ranking)),)
 
     @abstractmethod
     def _fitted(

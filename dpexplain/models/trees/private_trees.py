@@ -96,7 +96,7 @@ class PrivateTrees(PrivateEstimator, AdditiveModel):
 
     @property
     def _has_hidden_interactions(self) -> bool:  # type: ignore[override]
-        return self.depth > 1
+        return self._trees.depth > 1
 
     def structure_summary(self) -> pd.DataFrame:
         """Summarize the depth, leaves and features of each tree.
