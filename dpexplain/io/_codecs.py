@@ -101,6 +101,8 @@ def shape_to_plain(shape: ShapeFunction) -> dict[str, Any]:
         plain["effect_factor"] = shape.effect_factor
     if shape.count_std is not None:
         plain["count_std"] = shape.count_std.tolist()
+    if shape.unclear_with:
+        plain["unclear_with"] = shape.unclear_with
     if shape.score_name:
         plain["score_name"] = shape.score_name
     return plain
@@ -136,6 +138,7 @@ def shape_from_plain(value: Any, path: str = "shape") -> ShapeFunction:
         "effect_std": fields.maybe("effect_std", _numbers),
         "effect_factor": fields.maybe("effect_factor", number),
         "count_std": fields.maybe("count_std", _numbers),
+        "unclear_with": fields.maybe("unclear_with", text) or "",
         "released": fields.take("released", optional(_numbers)),
         "edits": tuple(fields.take("edits", _texts)),
     }
@@ -259,7 +262,6 @@ def global_to_plain(explanation: GlobalExplanation) -> dict[str, Any]:
     if explanation.effect_scatter is not None:
         plain["effect_scatter"] = noise_to_plain(explanation.effect_scatter)
         plain["effect_intercept"] = explanation.effect_intercept
-        plain["effect_fit"] = explanation.effect_fit
     if explanation.schema is not None:
         plain["schema"] = schema_to_plain(explanation.schema)
     if explanation.alarms:
@@ -283,7 +285,6 @@ def global_from_plain(value: Any, path: str = "explanation") -> GlobalExplanatio
         "noise": fields.take("noise", optional(noise_from_plain)),
         "effect_scatter": fields.maybe("effect_scatter", noise_from_plain),
         "effect_intercept": fields.maybe("effect_intercept", optional(number)),
-        "effect_fit": fields.maybe("effect_fit", optional(number)),
         "edits": tuple(fields.take("edits", items(record_from_plain))),
         "released_intercept": fields.take("released_intercept", optional(number)),
         "pairs": tuple(fields.take("pairs", items(pair_from_plain))),

@@ -317,17 +317,51 @@ def test_shrinkage_of_terms_is_as_much_alike_as_their_features():
     assert not found[0, 1:].any()
 
 
-@pytest.mark.parametrize("curved", [False, True])
-def test_dependence_of_another_form_than_assumed_is_warned_about(curved):
+def fitted_along_a_curve(*, curved):
+    """Fit two features, one of which is high at both ends of the other one, or independent."""
     rng = np.random.default_rng(1)
     x, z = rng.uniform(0, 1, (2, 8_000))
     X = pd.DataFrame({"x": x, "z": np.clip(3.6 * (x - 0.5) ** 2 + 0.1 * z, 0, 1) if curved else z})
     score = 4.0 * np.abs(X["x"] - 0.5) - 3.0 * X["z"]
     y = np.where(rng.random(len(X)) < 1 / (1 + np.exp(-score)), "yes", "no")
     schema = Schema({name: FEATURES[name] for name in ("x", "z")}, target=Classes(["no", "yes"]))
-    model = DPExplainableBoostingClassifier(4.0, schema=schema, reproducible_seed=0).fit(X, y)
-    explanation = model.explain_global()
+    return DPExplainableBoostingClassifier(4.0, schema=schema, reproducible_seed=0).fit(X, y)
+
+
+@pytest.mark.parametrize("curved", [False, True])
+def test_dependence_of_another_form_than_assumed_is_warned_about(curved):
+    explanation = fitted_along_a_curve(curved=curved).explain_global()
     assert ("another form" in explanation.effect_caution) is curved
+
+
+@pytest.mark.parametrize("curved", [False, True])
+def test_sums_are_trusted_less_if_features_depend_on_others_along_curves(curved, monkeypatch):
+    model = fitted_along_a_curve(curved=curved)
+    found = model.explain_global()
+    del model.__dict__["_effect"]
+    monkeypatch.setattr(estimate, "CURVED", 2.0)  # never
+    trusting = model.explain_global()
+    for term, other in zip(found.terms, trusting.terms, strict=True):
+        if curved:
+            assert term.effect_std.mean() > 1.2 * other.effect_std.mean()
+        else:
+            assert term.effect_std.tolist() == other.effect_std.tolist()
+
+
+@pytest.mark.parametrize("classes", [["no", "yes"], ["no", "yes", "perhaps"]])
+def test_how_numbers_depend_on_categories_is_said_to_be_unclear(classes):
+    rng = np.random.default_rng(2)
+    X, _ = draw(6_000, 2)
+    X["z"] = np.clip(0.5 * X["z"] + X["job"].map({"a": 0.0, "b": 0.1, "c": 0.5}), 0, 1)
+    score = 3.0 * X["z"] - 1.5 * (X["job"] == "a")
+    y = np.where(rng.random(len(X)) < 1 / (1 + np.exp(-score)), "yes", rng.choice(classes, len(X)))
+    schema = Schema(FEATURES, target=Classes(classes))
+    model = DPExplainableBoostingClassifier(8.0, schema=schema, reproducible_seed=0).fit(X, y)
+    explanation = model.explain_global()
+    for part in getattr(explanation, "by_class", (explanation,)):
+        assert part["z"].unclear_with == "job"
+        assert part["job"].unclear_with == "z"
+        assert not part["x"].unclear_with
 
 
 @pytest.mark.parametrize("same", [False, True])

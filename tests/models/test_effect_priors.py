@@ -20,12 +20,15 @@ from dpexplain.models.boosting.uncertainty.effects.jumps import (
     possible_jumps,
     probabilities,
 )
-from dpexplain.models.boosting.uncertainty.effects.pair_correlations import correlations
+from dpexplain.models.boosting.uncertainty.effects.pair_correlations import (
+    correlations,
+    unclear_dependence,
+)
 from dpexplain.models.boosting.uncertainty.effects.population import Population
 from dpexplain.models.boosting.uncertainty.effects.posterior import (
     Information,
     Posterior,
-    fit_of_dependence,
+    curved_dependence,
     posterior,
 )
 from dpexplain.models.boosting.uncertainty.effects.trajectory import whitened
@@ -238,28 +241,73 @@ def test_curved_dependence_leaves_each_feature_as_it_is():
 
 
 def dependence(rng, size):
-    """Return the probability for sums that depend on 3 curves, of which one is not estimated."""
+    """Test for dependence on three curves, of which the first may exist."""
     slopes = rng.normal(size=(60, 7))
     missing = rng.normal(size=60) + size * slopes[:, 4]
     known = Information(slopes.T @ slopes, slopes.T @ missing)
     precision = known.precision[:4, :4] + 1e-9 * np.eye(4)
     covariance = np.linalg.inv(precision)
     after = Posterior(covariance @ known.pull[:4], covariance, np.ones(1), np.zeros(4))
-    return fit_of_dependence(known, after, np.eye(4))
+    return curved_dependence(known, after, np.eye(4), 3)
 
 
 def test_dependence_is_found_as_often_as_stated():
     rng = np.random.default_rng(0)
-    fits = np.array([dependence(rng, 0.0) for _ in range(1_000)])
+    fits = np.array([dependence(rng, 0.0).chance.min() for _ in range(1_000)])
     # Corrected for three directions: at most 5%, and nearly that for independent directions.
     low, high = stats.binom.ppf([1e-6, 1 - 1e-6], 1_000, [0.035, 0.05])
     assert low <= (fits < 0.05).sum() <= high
-    assert dependence(rng, 2.0) < 1e-8
+    assert dependence(rng, 2.0).chance.min() < 1e-8
+
+
+def test_the_strength_of_dependence_is_estimated_without_bias_and_bounded():
+    rng = np.random.default_rng(1)
+    found = [dependence(rng, 0.7) for _ in range(500)]
+    strength = np.mean([each.strength[0, 0] for each in found])
+    assert strength == pytest.approx(0.49, abs=0.04)
+    beyond = sum((each.least > [[0.49, 0.0, 0.0]]).any() for each in found)
+    assert beyond <= stats.binom.ppf(1 - 1e-6, 500, 0.1)  # 5% on either side
+    assert all((each.least <= each.strength).all() for each in found)
+    assert min(each.chance.min() for each in found) >= 0.0
 
 
 def test_without_any_direction_nothing_contradicts():
     after = Posterior(np.zeros(2), np.eye(2), np.ones(1), np.zeros(2))
-    assert fit_of_dependence(Information(np.eye(2), np.ones(2)), after, np.eye(2)) == 1.0
+    found = curved_dependence(Information(np.eye(2), np.ones(2)), after, np.eye(2), 3)
+    assert found.chance.shape == found.strength.shape == found.least.shape == (0, 3)
+
+
+def found_unclear(pairs=(), chances=(), **correlation):
+    """Find unclear dependence among four features, of which the last one has categories."""
+    matrix, categories = np.eye(4), np.zeros((4, 4), dtype=bool)
+    categories[3] = categories[:, 3] = True
+    for name, value in correlation.items():
+        i, j = map(int, name.removeprefix("r"))
+        matrix[i, j] = matrix[j, i] = value
+    tested = np.array(pairs, dtype=np.intp)
+    return unclear_dependence(matrix, categories, tested, np.reshape(chances, (-1, 3)))
+
+
+@pytest.mark.parametrize(
+    ("correlation", "expected"),
+    [
+        ({"r03": -0.4}, (3, None, None, 0)),
+        ({"r03": 0.25}, (None,) * 4),  # hardly related
+        ({"r01": 0.9}, (None,) * 4),  # related, but both are ordered
+        ({"r03": 0.4, "r13": 0.6}, (3, 3, None, 1)),  # the closest one is named
+    ],
+)
+def test_dependence_on_categories_is_unclear_if_features_are_correlated(correlation, expected):
+    assert found_unclear(**correlation) == expected
+
+
+def test_dependence_along_a_curve_is_named_before_that_on_categories():
+    pairs, ones = [0, 1, 3], [1.0, 1.0, 1.0]  # pairs 0-1, 0-2 and 1-2
+    found = found_unclear(pairs, [[1.0, 0.02, 1.0], ones, ones], r03=0.9)
+    assert found == (1, 0, None, 0)
+    least = found_unclear(pairs, [[1.0, 0.02, 1.0], [1e-9, 1.0, 1.0], [1.0, 1.0, 0.2]])
+    assert least == (2, 0, 0, None)
+    assert found_unclear(pairs, [ones, ones, [0.2, 0.3, 0.4]]) == (None,) * 4
 
 
 # Correlations.

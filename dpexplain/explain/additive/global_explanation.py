@@ -91,9 +91,6 @@ class GlobalExplanation(
         Joint errors of the effect estimates, for all bins and the intercept; None if not available.
     effect_intercept : float or None, default=None
         Estimate of the intercept in the population; None if not available.
-    effect_fit : float or None, default=None
-        Probability of released sums that fit the effect estimates as badly as these if the
-        assumptions of the estimates hold; None if not tested.
     edits : sequence of EditRecord, default=()
         Manual edits made after the fit, in order; see :mod:`dpexplain.edit`.
     released_intercept : float or None, default=None
@@ -147,7 +144,6 @@ class GlobalExplanation(
     noise: NoiseModel | None = None
     effect_scatter: NoiseModel | None = None
     effect_intercept: float | None = None
-    effect_fit: float | None = None
     edits: tuple[EditRecord, ...] = ()
     released_intercept: float | None = None
     pairs: tuple[PairCurve, ...] = ()

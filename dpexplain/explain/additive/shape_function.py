@@ -114,6 +114,9 @@ class ShapeFunction(NoisyPart, Binned, ModelDisplay):
         simultaneously with 95% confidence.
     count_std : array-like of shape (n_bins,) or None, default=None
         Standard deviation of the privacy noise in each count; None if unknown.
+    unclear_with : str, default=""
+        Name of another feature with which this feature may depend in another form than `effect`
+        assumes, as released sums show; empty if there is none.
     released : array-like of shape (n_bins,) or None, default=None
         Contributions as released, if the curve was edited afterward; the standard deviations refer
         to the released curve.
@@ -167,12 +170,13 @@ class ShapeFunction(NoisyPart, Binned, ModelDisplay):
     effect_std: FloatArray | None = None
     effect_factor: float | None = None
     count_std: FloatArray | None = None
+    unclear_with: str = ""
     released: FloatArray | None = None
     edits: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Check that the fields are consistent and freeze the arrays."""
-        for field in ("name", "unit", "description", "score_unit", "score_name"):
+        for field in ("name", "unit", "description", "score_unit", "score_name", "unclear_with"):
             text(field, getattr(self, field))
         if not isinstance(self.guarantee, Guarantee):
             raise ValueError(f"guarantee of term {self.name!r} must be a Guarantee.")

@@ -35,10 +35,9 @@ _JUMPING = (
     "The effect of {} may jump between {} and {}: where and how far is uncertain, so the true "
     "curve can leave the effect band in bins next to them."
 )
-_MISFIT = (
-    "The released sums differ from those that the estimates predict by more than noise explains: "
-    "features may depend on each other in another form than assumed, and the true effects can lie "
-    "outside the effect bands."
+_UNCLEAR = (
+    "{} and {} may depend on each other in another form than the estimates assume, so the true "
+    "curve can leave the effect band."
 )
 _UNCERTAIN = (
     "The effect band includes 0 in every bin: no bin has an effect that is certain, but an effect "
@@ -64,8 +63,11 @@ _FEW = 500
 
 _NEARLY_ALL = 0.9
 """A released curve is uninformative if at least this proportion of records is in bins that may be
-noise. The smoothness of a curve is learned from few records if one bin has at least this
-proportion of them."""
+noise."""
+
+_ONE_BIN = 0.8
+"""The smoothness of a curve is learned from few records if one bin has at least this proportion of
+them."""
 
 _LEAST_BINS = 3
 """A curve with fewer other bins needs no smoothness."""
@@ -84,11 +86,6 @@ _STEEPER = 4.0
 
 _PERHAPS_NONE = 2.5
 """An outer bin may be empty if its count is less than this many standard deviations of noise."""
-
-_LEAST_FIT = 1e-4
-"""Assumptions are doubted if chance alone contradicts them as much with less than this probability.
-It is small, because features of a sample depend on each other a little by chance, which is
-harmless."""
 
 
 class Estimated(Protocol):
@@ -116,6 +113,8 @@ class Estimated(Protocol):
     def unit(self) -> str: ...
     @property
     def count_std(self) -> FloatArray | None: ...
+    @property
+    def unclear_with(self) -> str: ...
     @property
     def noise_std(self) -> FloatArray | None: ...
     @property
@@ -146,6 +145,8 @@ def term_caution(term: Estimated) -> str:
         return NOT_ESTIMATED if term.noise_std is not None else ""
     if term.n_value_bins == 1 and not term.special:
         return ONE_BIN
+    if term.unclear_with:
+        return _UNCLEAR.format(*(repr(shorten(n)) for n in (term.name, term.unclear_with)))
     if not term.effect_signal.any():
         return _UNCERTAIN
     if term.signal is not None and float(term.weights @ ~term.signal) >= _NEARLY_ALL:
@@ -181,10 +182,10 @@ def _outer_words(term: Estimated) -> str:
 
 
 def _one_value_words(term: Estimated) -> str:
-    """Return a warning if nearly all records are in one of several ordered bins."""
+    """Return a warning if most records are in one of several ordered bins."""
     share = term.weights[: term.n_value_bins]
     is_ordered = term.bin_edges is not None or term.ordered
-    if not is_ordered or np.count_nonzero(share > 0) <= _LEAST_BINS or share.max() < _NEARLY_ALL:
+    if not is_ordered or np.count_nonzero(share > 0) <= _LEAST_BINS or share.max() < _ONE_BIN:
         return ""
     percent = min(round(100 * float(share.max())), 99)
     return _ONE_VALUE.format(percent, repr(shorten(term.name)))
@@ -234,22 +235,6 @@ def classes_caution(terms: Sequence[Estimated], intercepts: Sequence[float]) -> 
     odds = np.exp(np.asarray(intercepts) - np.max(intercepts))
     rare = n_records * float(odds.min() / odds.sum())
     return _FEW_OF_A_CLASS.format("rarest", _rounded(rare)) if rare < _FEW else ""
-
-
-def misfit_caution(fit: float | None) -> str:
-    """Return a warning if released sums contradict the estimates' assumptions.
-
-    Parameters
-    ----------
-    fit : float or None
-        Probability of sums that fit this badly if the assumptions hold; None if not tested.
-
-    Returns
-    -------
-    str
-        One sentence; empty if there is no contradiction.
-    """
-    return _MISFIT if fit is not None and fit < _LEAST_FIT else ""
 
 
 def _rounded(n_records: float) -> str:

@@ -14,7 +14,6 @@ from dpexplain.explain.bands._cautions import (
     entangled_terms,
     entangled_words,
     jump_words,
-    misfit_caution,
     people_caution,
 )
 from dpexplain.explain.bands._drawn import (
@@ -48,7 +47,6 @@ class NoisyModel:
     noise: NoiseModel | None
     effect_scatter: NoiseModel | None
     effect_intercept: float | None
-    effect_fit: float | None
     guarantee: Guarantee
     link: Link
 
@@ -252,17 +250,20 @@ class NoisyModel:
         """Warning if the effect estimates are missing or unreliable; otherwise empty.
 
         There is a warning if a private model has no estimates, if there are too few records, if the
-        released sums contradict the assumptions of the estimates, or if the effects of two terms
-        cannot be separated because the terms are strongly correlated.
+        effects of two terms cannot be separated because the terms are strongly correlated, or if
+        two features may depend on each other in another form than the estimates assume.
         """
         if self.effect_scatter is None:
             return NOT_ESTIMATED if self.guarantee.private else ""
         few = people_caution(self.terms, self.link, self.effect_intercept)
-        few, tied = few or misfit_caution(self.effect_fit), self._entangled
-        if few or not tied:
+        tied = self._entangled
+        if few:
             return few
-        name = max(tied, key=lambda each: tied[each][1])
-        return entangled_words((name, tied[name][0]))
+        if tied:
+            name = max(tied, key=lambda each: tied[each][1])
+            return entangled_words((name, tied[name][0]))
+        unclear = [term for term in self.terms if term.unclear_with]
+        return max(unclear, key=lambda term: term.importance).effect_caution if unclear else ""
 
     @property
     def effect_cautions(self) -> dict[str, str]:
@@ -270,8 +271,8 @@ class NoisyModel:
 
         Each term has at most one warning. The first of these cases that applies is reported: the
         model has no estimates or was fitted on too few records; the effect of the term cannot be
-        separated from that of another term; the released sums contradict the assumptions of the
-        estimates; the term has an :attr:`ShapeFunction.effect_caution`; its effect may jump.
+        separated from that of another term; the term has an :attr:`ShapeFunction.effect_caution`;
+        its effect may jump.
         """
         if self.effect_scatter is None:
             missing = self.effect_caution
@@ -281,7 +282,6 @@ class NoisyModel:
         found = {
             t.name: few
             or (entangled_words((t.name, tied[t.name][0])) if t.name in tied else "")
-            or misfit_caution(self.effect_fit)
             or t.effect_caution
             or jump_words(t, self.effect_scatter, k)
             for k, t in enumerate(self.terms)

@@ -220,7 +220,6 @@ class AdditiveModel(VersionedEstimator):
             alarms=self._alarms(),
             effect_intercept=None if effect is None else effect.intercept,
             effect_scatter=None if effect is None else effect.joint,
-            effect_fit=None if effect is None else effect.fit_of_sums,
             pairs=tuple(
                 replace(pair.curve(terms.bins, self.guarantee_), released=scores)
                 for pair, scores in zip_longest(pairs, before)
@@ -432,7 +431,7 @@ class AdditiveModel(VersionedEstimator):
             unit="" if numeric is None else numeric.unit,
             description=feature.description,
             **({} if noise is None else noise.of_term(i)),
-            **({} if effect is None else effect.of_term(i)),
+            **({} if effect is None else effect.of_term(i, [b.name for b in terms.bins])),
             special=bins.special,
             step=None if numeric is None else numeric.step,
             monotone=terms.monotone[i],

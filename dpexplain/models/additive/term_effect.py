@@ -37,8 +37,9 @@ class TermEffect:
         Half-width of each term's simultaneous band, in standard deviations.
     count_std : tuple of ndarray of shape (n_bins,), one per term
         Standard deviation of the noise in the counts.
-    fit_of_sums : float or None
-        Probability of released sums that fit this badly if all assumptions hold.
+    unclear : tuple of (int or None), one per term
+        For each feature, the index of another one with which it may depend in another form than
+        assumed.
     """
 
     curves: tuple[FloatArray, ...]
@@ -46,15 +47,28 @@ class TermEffect:
     joint: NoiseModel
     factors: FloatArray
     count_std: tuple[FloatArray, ...]
-    fit_of_sums: float | None
+    unclear: tuple[int | None, ...]
 
-    def of_term(self, place: int) -> dict[str, Any]:
-        """Return the effect fields of a `ShapeFunction` for the term at index `place`."""
+    def of_term(self, place: int, names: Sequence[str]) -> dict[str, Any]:
+        """Return the effect fields of a `ShapeFunction` for the term at index `place`.
+
+        Parameters
+        ----------
+        place : int
+        names : sequence of str
+            Names of all terms.
+
+        Returns
+        -------
+        dict
+        """
+        other = self.unclear[place]
         return {
             "effect": self.curves[place],
             "effect_std": self.joint.std[self.joint.term(place)],
             "effect_factor": float(self.factors[place]),
             "count_std": self.count_std[place],
+            "unclear_with": "" if other is None else names[other],
         }
 
 
@@ -73,6 +87,4 @@ def term_effect(draws: EffectDraws, sizes: Sequence[int]) -> TermEffect:
     """
     joint = NoiseModel.from_draws(sizes, [draws.errors])
     factors = _STEPS * joint.simultaneous_factors()
-    return TermEffect(
-        draws.curves, draws.intercept, joint, factors, draws.count_std, draws.fit_of_sums
-    )
+    return TermEffect(draws.curves, draws.intercept, joint, factors, draws.count_std, draws.unclear)

@@ -34,7 +34,10 @@ from dpexplain.models.boosting.uncertainty.effects.estimate import (
     noise_in_counts,
     pairs_that_matter,
 )
-from dpexplain.models.boosting.uncertainty.effects.pair_correlations import correlations
+from dpexplain.models.boosting.uncertainty.effects.pair_correlations import (
+    correlations,
+    unclear_dependence,
+)
 from dpexplain.models.boosting.uncertainty.effects.population import Population
 from dpexplain.models.boosting.uncertainty.effects.posterior import (
     Posterior,
@@ -192,6 +195,12 @@ class ClassEstimate:
         alone = np.diag(np.concatenate([*left, [0.0]]))
         alone = alone[np.diag(alone) > 0.0]
         ends = 1 + np.concatenate([[0], np.cumsum(self._sizes)])
+        unclear = unclear_dependence(
+            self._population.matrix,
+            self._error_ratio > 1.0,
+            np.zeros(0, dtype=np.intp),
+            np.zeros((0, 1)),
+        )
         found = []
         for c, loads in enumerate(self._contrasts):
             of_class = np.sum([x * root[:, p] for x, p in zip(loads, self._places, strict=True)], 0)
@@ -210,6 +219,7 @@ class ClassEstimate:
                     ),
                     rows * np.sqrt(len(rows)),
                     self._count_std,
+                    unclear,
                 )
             )
         return tuple(found)

@@ -11,7 +11,7 @@ the correlations, and everything that a short fit leaves undetermined.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,12 +42,19 @@ from dpexplain.models.boosting.uncertainty.effects.jumps import (
     JumpSearch,
     possible_jumps,
 )
-from dpexplain.models.boosting.uncertainty.effects.pair_correlations import correlations
-from dpexplain.models.boosting.uncertainty.effects.population import Population
+from dpexplain.models.boosting.uncertainty.effects.pair_correlations import (
+    correlations,
+    unclear_dependence,
+)
+from dpexplain.models.boosting.uncertainty.effects.population import (
+    CURVED_DIRECTIONS,
+    Population,
+)
 from dpexplain.models.boosting.uncertainty.effects.posterior import (
+    CurvedDependence,
     Information,
     covariance_of_shrinkage,
-    fit_of_dependence,
+    curved_dependence,
     information,
     posterior,
 )
@@ -68,6 +75,11 @@ hide the missing part of a term, and the scale of the term is then underestimate
 CATEGORIES = 20.0
 """Factor by which errors of the synthetic population are larger for a feature with three or more
 unordered categories: one correlation says little about how such a feature depends on another."""
+
+CURVED = 0.3
+"""Some features depend on others along curves for certain if such a dependence explains at least
+this proportion of a variance. Sums of these features are then trusted as little as those of
+categories."""
 
 LARGEST_CORRELATION = 0.98
 USUAL = 0.7
@@ -112,15 +124,16 @@ class EffectDraws:
         outer product of the rows is the posterior covariance.
     count_std : tuple of ndarray of shape (n_bins,), one per term
         Standard deviation of the noise in the counts.
-    fit_of_sums : float or None, default=None
-        Probability of sums that fit this badly if all assumptions hold; None if not tested.
+    unclear : tuple of (int or None), one per term
+        For each feature, the index of another one with which it may depend in another form than
+        assumed (`unclear_dependence`).
     """
 
     curves: tuple[FloatArray, ...]
     intercept: float
     errors: FloatArray
     count_std: tuple[FloatArray, ...]
-    fit_of_sums: float | None = None
+    unclear: tuple[int | None, ...]
 
 
 class Estimate:
@@ -159,22 +172,25 @@ class Estimate:
         chosen = np.zeros(0, dtype=np.intp)
         dispersion = np.full(int(self._high is not None), PRIOR_MEAN)
         prior = np.full(len(dispersion), PRIOR_MEAN), np.full(len(dispersion), PRIOR_STD)
-        for step in range(self._effort.n_steps):
+        curved = np.zeros_like(self._error_ratio)
+        for step in range(self._effort.n_steps + 1):
             columns = values_at(self._bases, self._population.bins)
             truth = columns @ at
             curves = np.concatenate(
                 [b.functions @ own for b, own in zip(self._bases, self._of_terms(at), strict=True)]
             )
             together = expected_squares(correlation, self._known[1], len(self._sizes))
+            errors = np.maximum(together * self._error_ratio**2, curved * CATEGORIES**2)
             table = None if self._high is None else count_table(self._high, dispersion[0])
-            last = step + 1 == self._effort.n_steps
+            last = step + 1 >= self._effort.n_steps
+            tested = step + 1 == self._effort.n_steps
             precision, pull = self._trajectory.known(
                 self._population,
                 truth,
                 columns,
-                self._derivatives(chosen, curved=last),  # large, so only `known` refers to it
+                self._derivatives(chosen, curved=tested),  # large, so only `known` refers to it
                 curves,
-                together * self._error_ratio**2,
+                errors,
                 table,
             )
             here = np.concatenate([at, correlation[chosen], dispersion])
@@ -188,17 +204,19 @@ class Estimate:
                 np.concatenate([spread[chosen], prior[1]]),
                 scales,
                 USUAL * self._unit,
-                1.0 + WIDER * np.minimum(together.sum(axis=1), 1.0),
+                1.0 + WIDER * np.minimum(np.maximum(together, curved).sum(axis=1), 1.0),
             )
             if last:
                 search = JumpSearch(
                     Information(known.precision[:n, :n], known.pull[:n]), self._jumps(), *given
                 )
                 jumping = search.result()
-                fits = fit_of_dependence(known, search.after, search.turn)
                 after = jumping.after
             else:
                 after = posterior(known, *given)
+            if tested:
+                found = curved_dependence(known, search.after, search.turn, CURVED_DIRECTIONS)
+                curved = self._curved(chosen, found)
             scales = after.scales
             move = after.mean[: len(at)] - at
             longest = float(np.abs(columns @ move).max())
@@ -210,7 +228,12 @@ class Estimate:
             if not last:
                 self._population.draw(correlation)
                 chosen = pairs_that_matter(self._spreads(at), spread, self._effort.most_pairs)
-        return replace(self._summary(at, jumping), fit_of_sums=fits)
+            elif not curved.any():
+                break
+        unclear = unclear_dependence(
+            self._population.matrix, self._error_ratio > 1.0, chosen, found.chance
+        )
+        return self._summary(at, jumping, unclear)
 
     def _derivatives(
         self, chosen: NDArray[np.intp], *, curved: bool
@@ -219,6 +242,15 @@ class Estimate:
         population = self._population
         tested = chosen if curved else chosen[:0]
         return population.score_functions(chosen), population.curved_functions(tested)
+
+    def _curved(self, chosen: NDArray[np.intp], found: CurvedDependence) -> FloatArray:
+        """Return the squared dependence of features along curves; zero if none is certain."""
+        curved = np.zeros_like(self._error_ratio)
+        if (found.least.sum(axis=1) > CURVED).any():
+            first, second = (i[chosen] for i in np.triu_indices(len(curved), 1))
+            squares = ((1.0 - found.chance) * found.strength).sum(axis=1)
+            curved[first, second] = curved[second, first] = np.minimum(squares, 1.0)
+        return curved
 
     def _jumps(self) -> list[Jumps]:
         """Return the possible jumps of all terms."""
@@ -271,7 +303,9 @@ class Estimate:
     def _of_terms(self, at: FloatArray) -> list[FloatArray]:
         return np.split(at[1 : 1 + sum(self._sizes)], np.cumsum(self._sizes)[:-1])
 
-    def _summary(self, at: FloatArray, jumping: JumpingPosterior) -> EffectDraws:
+    def _summary(
+        self, at: FloatArray, jumping: JumpingPosterior, unclear: tuple[int | None, ...]
+    ) -> EffectDraws:
         """Compute the curves and their errors per bin."""
         after = jumping.after
         scale, d = self._objective.scale, len(at)
@@ -312,7 +346,7 @@ class Estimate:
             first, start = first + len(own), start + len(weights)
         rows *= np.sqrt(len(rows))
         intercept = self._objective.offset + scale * at[0]
-        return EffectDraws(tuple(curves), float(intercept), rows, self._count_std)
+        return EffectDraws(tuple(curves), float(intercept), rows, self._count_std, unclear)
 
 
 def noise_in_counts(counts: Sequence[BinCounts]) -> tuple[FloatArray, ...]:

@@ -33,6 +33,13 @@ _GRID = np.linspace(-0.995, 0.995, 399)
 _LEAST_HALF = 1e-3
 _LEAST_STD = 1e-3
 
+_BY_CHANCE = 0.1
+"""Features may depend on each other in another form than assumed if chance alone explains the
+released sums with less than this probability."""
+
+_RELATED = 0.3
+"""The same if their correlation is larger than this, and one of them has several categories."""
+
 
 def correlations(
     pairs: PairSums | None, counts: Sequence[BinCounts], n_samples: float
@@ -130,3 +137,43 @@ def both_below(a: FloatArray, b: FloatArray, correlation: float) -> FloatArray:
     density = np.exp(-(a**2 - 2.0 * sine * a * b + b**2) / (2.0 * cosine2))
     area = density @ _WEIGHTS * np.arcsin(correlation) / 2.0 / (2.0 * np.pi)
     return np.asarray(ndtr(a[:, 0]) * ndtr(b[:, 0]) + area, dtype=np.float64)
+
+
+def unclear_dependence(
+    correlation: FloatArray,
+    categories: NDArray[np.bool_],
+    pairs: NDArray[np.intp],
+    chances: FloatArray,
+) -> tuple[int | None, ...]:
+    """Find features that may depend on another one in another form than assumed.
+
+    They do if released sums show a dependence along a curve. How categories depend on another
+    feature cannot be seen in the sums, so there it is enough that the two features are correlated.
+
+    Parameters
+    ----------
+    correlation : ndarray of shape (n_features, n_features)
+    categories : ndarray of shape (n_features, n_features)
+        Whether one feature of the pair has three or more unordered categories.
+    pairs : ndarray of shape (n_tested,)
+        Indices of the pairs that were tested, in the order of ``numpy.triu_indices``.
+    chances : ndarray of shape (n_tested, n_tests)
+        Probability that chance alone explains the sums, for each test of a pair.
+
+    Returns
+    -------
+    tuple of (int or None), one per feature
+        Index of the other feature; None if there is none.
+    """
+    n = len(correlation)
+    doubt = np.where(categories, np.abs(correlation), 0.0)
+    doubt[doubt <= _RELATED] = 0.0
+    first, second = (i[pairs] for i in np.triu_indices(n, 1))
+    chance = chances.min(axis=1, initial=1.0)
+    seen = np.where(chance < _BY_CHANCE, 2.0 - chance, 0.0)  # counts more than any correlation
+    doubt[first, second] = np.maximum(doubt[first, second], seen)
+    doubt = np.maximum(doubt, doubt.T)
+    np.fill_diagonal(doubt, 0.0)
+    return tuple(
+        int(k) if own[k] > 0.0 else None for own, k in zip(doubt, doubt.argmax(axis=1), strict=True)
+    )

@@ -14,6 +14,9 @@ FloatArray = NDArray[np.float64]
 _SEED = 20210718  # post-processing: the same model always shows the same estimate
 _LEAST_EIGENVALUE = 0.02
 
+CURVED_DIRECTIONS = 3
+"""Number of directions of curved dependence for each pair of features."""
+
 
 class Population:
     """Synthetic population of quasi-random points, each with one bin per feature.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chdtrc
+from scipy.special import chdtrc, ndtri
 
 from dpexplain.models.boosting.uncertainty.normal import mean_and_variances
 
@@ -19,6 +19,8 @@ _PSEUDO = 1.0
 coefficients."""
 
 _INTERCEPT_PRECISION = 1e-4
+_LEVEL = 0.05
+_LEAST_VARIANCE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +56,26 @@ class Posterior:
     covariance: FloatArray
     scales: FloatArray
     shrinkage: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class CurvedDependence:
+    """What the sums reveal about curved dependence, one row per pair.
+
+    Attributes
+    ----------
+    chance : ndarray of shape (n_pairs, n_directions)
+        Probability of sums that show this much dependence by chance, corrected for the number of
+        tests.
+    strength : ndarray of shape (n_pairs, n_directions)
+        Estimated square of the correlation along the direction.
+    least : ndarray of shape (n_pairs, n_directions)
+        Lower bound of this square. All bounds together hold with 95% confidence.
+    """
+
+    chance: FloatArray
+    strength: FloatArray
+    least: FloatArray
 
 
 def information(precision: FloatArray, pull: FloatArray, fisher: FloatArray) -> Information:
@@ -169,11 +191,13 @@ def covariance_of_shrinkage(
     return np.asarray(np.outer(off, off) * alike[np.ix_(owner, owner)])
 
 
-def fit_of_dependence(known: Information, after: Posterior, turn: FloatArray) -> float:
-    """Return the probability that sums show this much curved dependence by chance.
+def curved_dependence(
+    known: Information, after: Posterior, turn: FloatArray, n_directions: int
+) -> CurvedDependence:
+    """Test for curved dependence, and estimate how strong it is.
 
     For each direction of curved dependence, a score test compares the released sums with the
-    expected ones. The largest difference counts.
+    expected ones.
 
     Parameters
     ----------
@@ -183,20 +207,27 @@ def fit_of_dependence(known: Information, after: Posterior, turn: FloatArray) ->
         Posterior of the parameters of the estimate if there is no such dependence.
     turn : ndarray of shape (n_parameters, n_estimated)
         Parameters in `known` (without the last ones) per parameter of `after`.
+    n_directions : int
+        Number of directions per pair of features.
 
     Returns
     -------
-    float
-        At most 1, corrected for the number of directions; 1 if there are none.
+    CurvedDependence
     """
     n_more = len(known.pull) - len(turn)
-    if not n_more:
-        return 1.0
     own = slice(len(turn), None)
     seen = known.precision[own, : len(turn)] @ turn
     score = known.pull[own] - seen @ after.mean
     variance = np.diag(known.precision)[own] - np.einsum(
         "ij,jk,ik->i", seen, after.covariance, seen
     )
-    square = np.divide(score**2, variance, out=np.zeros(n_more), where=variance > 1e-9)
-    return float(min(1.0, n_more * chdtrc(1, square.max())))
+    there = variance > _LEAST_VARIANCE
+    variance = np.where(there, variance, 1.0)
+    size = np.where(there, np.abs(score) / np.sqrt(variance), 0.0)
+    surely = np.maximum(size + ndtri(_LEVEL / max(n_more, 1)), 0.0)
+    found = (
+        np.minimum(1.0, n_more * chdtrc(1, size**2)),
+        np.clip((size**2 - 1.0) / variance, 0.0, 1.0),
+        np.minimum(surely**2 / variance, 1.0),
+    )
+    return CurvedDependence(*(each.reshape(-1, n_directions) for each in found))
