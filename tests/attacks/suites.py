@@ -12,6 +12,7 @@ import leak_attacks
 import ledger_attacks
 import limit_attacks
 import noise_attacks
+import pace_attacks
 import pair_attacks
 import people_attacks
 import pricing_attacks
@@ -25,6 +26,7 @@ SUITES = (
     noise_attacks,
     leak_attacks,
     kernel_attacks,
+    pace_attacks,
     pair_attacks,
     calibration_attacks,
     cell_attacks,

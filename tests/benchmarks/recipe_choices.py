@@ -91,6 +91,13 @@ def _agreement_forgotten() -> Iterator[None]:
 
 
 @contextmanager
+def _one_length() -> Iterator[None]:
+    """Keep the length of the steps within a block, so that all passes are made in one call."""
+    with patch.object(private, "look_after", lambda n_epochs: 0):
+        yield
+
+
+@contextmanager
 def _averaged(share: float = 0.4) -> Iterator[None]:
     """Use the mean of the last passes instead of the last one within a block."""
     honest = private.boost
@@ -109,7 +116,7 @@ def _averaged(share: float = 0.4) -> Iterator[None]:
             kept.append(tables)
         return [np.mean(parts, axis=0) for parts in zip(*kept, strict=True)]
 
-    with patch.object(private, "boost", averaged):
+    with _one_length(), patch.object(private, "boost", averaged):
         yield
 
 
@@ -131,7 +138,8 @@ def _with_momentum(kept: float = 0.5) -> Iterator[None]:
             tables = [b + m for b, m in zip(moved, again, strict=True)]
         return tables
 
-    with _scheduled(learning_rate=1.0 - kept), patch.object(private, "boost", pushed):
+    slower = _scheduled(learning_rate=1.0 - kept)
+    with slower, _one_length(), patch.object(private, "boost", pushed):
         yield
 
 
@@ -160,7 +168,7 @@ def _visited_by_size(share: float = 0.5) -> Iterator[None]:
         rest["start"] = tables
         return honest(records, chosen, step, n_bins, **rest)
 
-    with patch.object(private, "boost", drawn):
+    with _one_length(), patch.object(private, "boost", drawn):
         yield
 
 
@@ -197,6 +205,26 @@ def _shrunk_terms() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def _with_effect(share: float = 0.3) -> Iterator[None]:
+    """Move the curves this far to those of the effect estimate."""
+    honest = estimator._PrivateBoosting.fit
+
+    def moved(self: Any, *given: Any, **rest: Any) -> Any:
+        honest(self, *given, **rest)
+        for effect in self._effect_draws():
+            before, counts = self._released_terms, self._fit.binned.counts
+            curves = [
+                np.where(c.perhaps_nobody, 0.0, (1.0 - share) * a + share * b)
+                for a, b, c in zip(before.scores, effect.curves, counts, strict=True)
+            ]
+            self._terms = replace(before, scores=tuple(curves))
+        return self
+
+    with patch.object(estimator._PrivateBoosting, "fit", moved):
+        yield
+
+
 class _TotalStep(loop.PrivateStep):
     """Step that estimates the total of the residuals from all releases so far.
 
@@ -207,8 +235,11 @@ class _TotalStep(loop.PrivateStep):
 
     kept, noise_per_clip, reaction, surprise = 1.0, 1.0, 0.15, 0.1
 
+    def in_turn(self, *given: Any) -> None:
+        """Refuse to make all visits in compiled code, which would not estimate the total."""
+
     def __call__(self, visit: Any, records: Any, tables: Any) -> Any:
-        clip, weights = self._clip.next(records), visit.leaf_weight
+        (clip, _), weights = self._clip.next(records), visit.leaf_weight
         n, sd = len(weights), self.noise_per_clip * clip
         exact = records.leaf_sums(visit.feature, visit.leaf_of_bin, n, clip) * (clip / LATTICE)
         drawn = self._mechanism.release(np.zeros(n, np.int64)) * (clip / LATTICE)
@@ -324,9 +355,11 @@ CHOICES = (
     Choice("twice as many passes", {}, lambda: _scheduled(n_epochs=2.0)),
     Choice("steps half as long", {}, lambda: _scheduled(learning_rate=0.5)),
     Choice("steps twice as long", {}, lambda: _scheduled(learning_rate=2.0)),
+    Choice("steps of one length throughout", {}, _one_length),
     Choice("half of each pass repeated in the next", {}, _with_momentum),
     Choice("later visits by the size of a curve", {}, _visited_by_size),
     Choice("curves shrunk by their share of noise", {}, _shrunk_terms),
+    Choice("curves moved to the effect estimate", {}, _with_effect),
     Choice("the total estimated from all releases", {}, _with_total),
     Choice("sums that contain less of the total", {}, lambda: _with_total(0.7)),
     Choice("mean of the last 40 % of the passes", {}, _averaged),
