@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -70,20 +71,34 @@ def sizes_of_maps(*tables: pd.DataFrame) -> Figure:
     """Draw the accuracy against filters per class and projection size, by data set."""
     figure, axes = panels(2 * len(tables), across=2)
     for table, pair in zip(tables, zip(axes[::2], axes[1::2], strict=True), strict=True):
-        usual = table[table["projection"] == "per_filter"]
-        for ax, varies, fixed in (
-            (pair[0], "n_filters", usual["n_basis"] == 300),
-            (pair[1], "n_basis", usual["n_filters"] == 30),
+        at = (table["epsilon"] == 2) | table["epsilon"].isna()
+        rows = table[at & (table["metric"] == "accuracy")]
+        usual = rows[rows["projection"] == "per_filter"]
+        for ax, varies, points in (
+            (pair[0], "n_filters", usual[usual["n_basis"] == 300]),
+            (pair[1], "n_basis", usual[usual["n_filters"] == 30]),
         ):
-            rows = usual[fixed & ((usual["epsilon"] == 2) | usual["epsilon"].isna())]
-            for epsilon, part in rows.groupby("epsilon", dropna=False):
+            for place, (epsilon, part) in enumerate(points.groupby("epsilon", dropna=False)):
                 part = part.sort_values(varies)
                 label = "no privacy" if np.isnan(epsilon) else f"ε {epsilon:g}"
                 error = 2 * part["sd"] / part["n"] ** 0.5
-                ax.errorbar(part[varies], part["mean"], error.fillna(0.0), fmt=".-", label=label)
+                line = {"fmt": ".-", "color": f"C{place}", "label": label}
+                ax.errorbar(part[varies], part["mean"], error.fillna(0.0), **line)
             words = {"n_filters": "filters per class", "n_basis": "numbers of a projection"}
-            ax.set(title=f"{table['data'].iloc[0]}: accuracy", xlabel=words[varies])
+            ax.set(title=f"{table['data'].iloc[0]}: accuracy", xlabel=words[varies], xscale="log")
+            ticks = sorted(points[varies].unique())
+            ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+            ax.minorticks_off()
+        plain = rows[rows["projection"] == "none"].groupby("epsilon", dropna=False)["mean"]
+        for place, (_, mean) in enumerate(plain):
+            pair[1].axhline(mean.iloc[0], color=f"C{place}", ls="--", lw=1)
     return _named(figure, axes)
+
+
+def looks_of_filters(*tables: pd.DataFrame) -> Figure:
+    """Draw what was measured on filters besides accuracy."""
+    both = pd.concat(tables, ignore_index=True)
+    return metrics(both[both["metric"] != "accuracy"])
 
 
 def clinical(table: pd.DataFrame) -> Figure:
@@ -116,12 +131,11 @@ def metrics(table: pd.DataFrame) -> Figure:
     known = [c for c in ("data", "model", "projection", "epsilon") if c in table]
     settings = [c for c in known if table[c].nunique(dropna=False) > 1]
     words = {"per_filter": "projection", "none": "no projection"}
-    names = table[settings].apply(
-        lambda row: ", ".join(
-            words.get(str(v), f"ε {v:g}" if isinstance(v, float) else str(v)) for v in row.dropna()
-        ),
-        axis=1,
-    )
+    said = table[settings].map(lambda v: words.get(v, v))
+    if "epsilon" in settings:
+        levels = table["epsilon"].map(lambda e: "no privacy" if np.isnan(e) else f"ε {e:g}")
+        said = said.assign(epsilon=levels)
+    names = said.apply(", ".join, axis=1)
     groups = list(table.groupby("metric", sort=False))
     figure, axes = panels(len(groups), across=2)
     for ax, (metric, rows) in zip(axes, groups, strict=True):
@@ -129,7 +143,7 @@ def metrics(table: pd.DataFrame) -> Figure:
         ax.errorbar(rows["mean"], range(len(rows)), xerr=error, fmt=".")
         ax.set_yticks(range(len(rows)), names[rows.index], fontsize=6)
         ax.invert_yaxis()
-        ax.set_title(metric, fontsize=7)
+        ax.set_title(fill(metric, 24), fontsize=7)
     return figure
 
 

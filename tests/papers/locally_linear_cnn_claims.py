@@ -11,11 +11,11 @@ from claims import Claim, NotMeasuredError, Tables, of_all
 from locally_linear_filters import (
     NEIGHBORS,
     OUR_MODEL,
-    PUBLISHED,
     fits,
     found,
     level,
     listed,
+    on_images,
     printed_accuracies,
 )
 from sources import HARDER as PAPER
@@ -111,12 +111,17 @@ def _beside_cited(tables: Tables) -> dict[str, tuple[float, float]]:
     return {n: (ours[n][0], cited) for n, cited in zip(names, table["published"], strict=True)}
 
 
-def _without_privacy(tables: Tables) -> dict[str, tuple[float, float]]:
-    """Return the non-private accuracy of our recipe and of the network."""
-    table = tables[NETWORKS]
+_PLAIN_MAPS = ("maps without projection", "maps with projection")
+
+
+def _without_privacy(tables: Tables) -> dict[str, float]:
+    """Return accuracies on clothing: maps in the paper's settings, our recipe, the network."""
+    maps, kinds = on_images(tables, "fashion_mnist"), ("none", "per_filter")
+    usual = {"epsilon": None, "n_filters": 30}
+    values = [found(maps, "locally_linear_fashion_mnist", projection=k, **usual) for k in kinds]
     setting = {"data": "fashion_mnist", "epsilon": None}
-    pair = [found(table, NETWORKS, model=m, **setting) for m in (OUR_MODEL, LARGE)]
-    return {"fashion_mnist without privacy": (pair[0], pair[1])}
+    values += [found(tables[NETWORKS], NETWORKS, model=m, **setting) for m in (OUR_MODEL, LARGE)]
+    return dict(zip((*_PLAIN_MAPS, "our recipe", LARGE), values, strict=True))
 
 
 def _large_on_mnist(tables: Tables) -> float:
@@ -195,6 +200,13 @@ def _drifts(tables: Tables) -> dict[str, dict[str, tuple[float, float]]]:
     return {"ours": ours, CNN: _drift(tables, kind, CNN), LARGE: large, SMALL: small}
 
 
+def _smooth_filters(tables: Tables) -> float:
+    """Return how smooth top filters on clothing are, without privacy and projection."""
+    setting = {"epsilon": None, "projection": "none"}
+    maps = on_images(tables, "fashion_mnist")
+    return found(maps, "locally_linear_fashion_mnist", NEIGHBORS, **setting)
+
+
 def _clothing(tables: Tables) -> dict[str, float]:
     """Return what figure 4 shows as numbers: likeness of attributions, and how smooth they are."""
     table = tables[NETWORKS]
@@ -204,9 +216,9 @@ def _clothing(tables: Tables) -> dict[str, float]:
         "likeness": (PATH, TO_SMOOTH),
         "integrated gradients": (PATH, NEIGHBORS),
         "SmoothGrad": ("SmoothGrad", NEIGHBORS),
-        "top filter": ("top filter", NEIGHBORS),
+        "top filter of our recipe": ("top filter", NEIGHBORS),
     }
-    values = {}
+    values = {"top filter": _smooth_filters(tables)}
     for name, (kind, metric) in wanted.items():
         rows = table[(table["explanation"] == kind) & (table["metric"] == metric)]
         if rows.empty:
@@ -217,7 +229,7 @@ def _clothing(tables: Tables) -> dict[str, float]:
 
 def _clothing_words(tables: Tables) -> str:
     values = _clothing(tables)
-    smooth = ", ".join(f"{name} {values[name]:.2f}" for name in list(values)[1:])
+    smooth = ", ".join(f"{name} {v:.2f}" for name, v in values.items() if name != "likeness")
     return (
         f"cosine of integrated gradients to SmoothGrad {values['likeness']:.2f}; {NEIGHBORS}: "
         f"{smooth}"
@@ -264,8 +276,9 @@ CLAIMS = (
         ),
         _fitted(
             NETWORKS,
-            f"maps {_RECIPE}; the correlation of neighboring pixels stands for how readable a "
-            "picture is, where the paper judges pictures; the threshold is ours; ",
+            "maps without projection; the correlation of neighboring pixels stands for how "
+            "readable a picture is, where the paper judges pictures; the threshold is ours; of "
+            "networks ",
             "fashion_mnist",
         ),
     ),
@@ -274,9 +287,18 @@ CLAIMS = (
         "section 4.1",
         "A network and locally linear maps reach 87% on clothing without privacy (a point less is "
         "close enough)",
-        lambda t: listed(_without_privacy(t), "ours", "CNN"),
-        lambda t: of_all(v > 0.86 for pair in _without_privacy(t).values() for v in pair),
-        _fitted(NETWORKS, f"maps {_RECIPE}; ", "fashion_mnist"),
+        lambda t: ", ".join(f"{name} {value:.3f}" for name, value in _without_privacy(t).items()),
+        lambda t: of_all(
+            [
+                max(_without_privacy(t)[name] for name in _PLAIN_MAPS) > 0.86,
+                _without_privacy(t)[LARGE] > 0.86,
+            ]
+        ),
+        _fitted(
+            NETWORKS,
+            "the better of maps with and without projection, of which the paper names neither; ",
+            "fashion_mnist",
+        ),
     ),
     Claim(
         PAPER,
@@ -293,7 +315,7 @@ CLAIMS = (
         "(within a point)",
         lambda t: listed(_beside_cited(t), "paper's settings", "cited network"),
         lambda t: of_all(ours > cited - _SMALL for ours, cited in _beside_cited(t).values()),
-        lambda t: f"{fits(PUBLISHED)(t)}; a point is our threshold",
+        lambda t: f"{fits(t, printed=True)}; a point is our threshold",
     ),
     Claim(
         PAPER,
@@ -304,7 +326,7 @@ CLAIMS = (
         lambda t: (
             f"our question: {_UNTUNED}, with a tighter accountant; of the paper's networks "
             f"{_fitted(NETWORKS)(t)}; of ours {_fitted(BESIDE_CNN)(t)}; of the maps "
-            f"{fits(PUBLISHED)(t)}"
+            f"{fits(t, printed=True)}"
         ),
     ),
     Claim(
@@ -345,8 +367,8 @@ CLAIMS = (
     Claim(
         PAPER,
         "figure 8",
-        "Privacy degrades explanations of networks, and of locally linear maps: cosine to "
-        "explanations without privacy below that between two fits without privacy",
+        "Privacy degrades explanations of networks (here, also of locally linear maps: cosine to "
+        "explanations without privacy below that between two fits without privacy)",
         lambda t: "; ".join(
             listed(pairs, name, "between fits") for name, pairs in _drifts(t).items()
         ),

@@ -46,7 +46,6 @@ MODULES = (
     "locally_linear_attributions",
     "locally_linear_choices",
     "locally_linear_maps",
-    "locally_linear_weightings",
     "deep",
     "data_sizes",
 )

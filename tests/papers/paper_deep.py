@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpexplain import DPLocallyLinearClassifier
+from filter_looks import smoothness
 from image_data import DELTA, images
 from locally_linear_cnn_claims import (
     BESIDE_CNN,
@@ -29,7 +30,6 @@ from locally_linear_cnn_claims import (
     TO_SMOOTH,
 )
 from locally_linear_filters import NEIGHBORS, OUR_MODEL
-from paper_locally_linear_weightings import smoothness
 from sources import HARDER as PAPER
 from study import Cell, Row, Study
 

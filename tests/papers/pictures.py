@@ -224,11 +224,10 @@ def _projections(*tables: pd.DataFrame) -> Figure:
     for ax, table in zip(axes, tables, strict=True):
         usual = table["projection"] != "per_filter"
         usual |= (table["n_filters"] == 30) & (table["n_basis"] == 300)
-        rows = table[usual].assign(model=table["projection"].map(kinds))
-        lines(ax, rows, tuple(kinds.values()))
+        rows = table[usual & (table["metric"] == "accuracy")]
+        lines(ax, rows.assign(model=rows["projection"].map(kinds)), tuple(kinds.values()))
         ax.set(title=f"{table['data'].iloc[0]}: accuracy", xlabel="ε")
-    axes[0].legend(fontsize=6)
-    return figure
+    return keyed(figure, axes[0])
 
 
 def _networks(table: pd.DataFrame) -> Figure:
@@ -256,6 +255,7 @@ def _maps(table: pd.DataFrame) -> Figure:
 
 
 _ONLY_CURVES = "the paper has curves without numbers, so only ours are drawn"
+_IMAGES = ("locally_linear_mnist", "locally_linear_fashion_mnist")
 PICTURES = {
     "dp_ebm": (
         Picture(
@@ -404,23 +404,18 @@ PICTURES = {
     ),
     "locally_linear_maps": (
         Picture(
-            "locally_linear_published",
-            "Section 4.1: accuracies that are printed as numbers",
-            ("locally_linear_published",),
-            _dotted,
-        ),
-        Picture(
             "locally_linear_images",
-            f"Figure 5, left, with 3 epochs, also on Fashion-MNIST: accuracy over epsilon; "
-            f"{_ONLY_CURVES}",
-            ("locally_linear_mnist", "locally_linear_fashion_mnist"),
+            "Figure 5, left, and section 4.1: accuracy over epsilon, printed accuracies as "
+            "circles, also on Fashion-MNIST; the paper has its other points as a curve without "
+            "numbers",
+            _IMAGES,
             _projections,
         ),
         Picture(
             "locally_linear_sizes",
-            "Figure 5, center and right, with 3 epochs, also on Fashion-MNIST: accuracy over "
-            f"filters and projection size, ± 2 standard errors; {_ONLY_CURVES}",
-            ("locally_linear_mnist", "locally_linear_fashion_mnist"),
+            "Figure 5, center and right: accuracy over filters and projection size, ± 2 standard "
+            f"errors, dashed without projection; {_ONLY_CURVES}",
+            _IMAGES[:1],
             curves.sizes_of_maps,
         ),
         Picture(
@@ -434,8 +429,8 @@ PICTURES = {
             "locally_linear_weightings",
             "Figures 2, 3 and 9 as numbers, ± 2 deviations; the paper has pictures without "
             "numbers, so only ours are drawn",
-            ("locally_linear_weightings",),
-            curves.metrics,
+            _IMAGES,
+            curves.looks_of_filters,
         ),
         Picture(
             "locally_linear_table",
