@@ -12,7 +12,6 @@ import leak_attacks
 import ledger_attacks
 import limit_attacks
 import noise_attacks
-import pace_attacks
 import pair_attacks
 import people_attacks
 import pricing_attacks
@@ -26,7 +25,6 @@ SUITES = (
     noise_attacks,
     leak_attacks,
     kernel_attacks,
-    pace_attacks,
     pair_attacks,
     calibration_attacks,
     cell_attacks,

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -19,7 +17,6 @@ from dpexplain.compare import faithfulness, truth_in_bins
 from dpexplain.datasets import Dataset
 from dpexplain.explain import GlobalExplanation, denoised, total_score
 from dpexplain.mechanisms import Mechanism, NoiseSource, Phase
-from dpexplain.models.boosting import fit as boosting_fit
 from dpexplain.models.boosting.uncertainty.simulate import simulate_noise
 from dpexplain.schema import Classes, Schema
 
@@ -80,17 +77,11 @@ def estimator(data: Dataset, epsilon: float, **settings: Any) -> Any:
 
 
 def refit(model: Any, data: Dataset, histograms: Any = None, *, quiet: bool = False) -> Any:
-    """Fit a clone; given histograms, use the bins and trees of the fit they came from.
-
-    If `quiet` is True, the fit has no noise, and the step lengths of the given model: without
-    noise, it would choose others.
-    """
+    """Fit a clone; given histograms, use the bins and trees of the fit they came from."""
     clone = type(model)(**model.get_params())
     mechanism = _SameHistograms(NoiseSource(clone.noise_backend), histograms, quiet)
     clone._mechanism = lambda: mechanism
-    of_model = patch.object(boosting_fit, "paces", lambda *released: model._fit.pace[-1])
-    with of_model if quiet else nullcontext():
-        clone.fit(data.X, data.y)
+    clone.fit(data.X, data.y)
     clone.histograms = mechanism.histograms
     return clone
 

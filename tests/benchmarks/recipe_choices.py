@@ -91,13 +91,6 @@ def _agreement_forgotten() -> Iterator[None]:
 
 
 @contextmanager
-def _one_length() -> Iterator[None]:
-    """Keep the length of the steps within a block, so that all passes are made in one call."""
-    with patch.object(private, "look_after", lambda n_epochs: 0):
-        yield
-
-
-@contextmanager
 def _averaged(share: float = 0.4) -> Iterator[None]:
     """Use the mean of the last passes instead of the last one within a block."""
     honest = private.boost
@@ -116,7 +109,7 @@ def _averaged(share: float = 0.4) -> Iterator[None]:
             kept.append(tables)
         return [np.mean(parts, axis=0) for parts in zip(*kept, strict=True)]
 
-    with _one_length(), patch.object(private, "boost", averaged):
+    with patch.object(private, "boost", averaged):
         yield
 
 
@@ -138,8 +131,7 @@ def _with_momentum(kept: float = 0.5) -> Iterator[None]:
             tables = [b + m for b, m in zip(moved, again, strict=True)]
         return tables
 
-    slower = _scheduled(learning_rate=1.0 - kept)
-    with slower, _one_length(), patch.object(private, "boost", pushed):
+    with _scheduled(learning_rate=1.0 - kept), patch.object(private, "boost", pushed):
         yield
 
 
@@ -168,7 +160,7 @@ def _visited_by_size(share: float = 0.5) -> Iterator[None]:
         rest["start"] = tables
         return honest(records, chosen, step, n_bins, **rest)
 
-    with _one_length(), patch.object(private, "boost", drawn):
+    with patch.object(private, "boost", drawn):
         yield
 
 
@@ -355,7 +347,6 @@ CHOICES = (
     Choice("twice as many passes", {}, lambda: _scheduled(n_epochs=2.0)),
     Choice("steps half as long", {}, lambda: _scheduled(learning_rate=0.5)),
     Choice("steps twice as long", {}, lambda: _scheduled(learning_rate=2.0)),
-    Choice("steps of one length throughout", {}, _one_length),
     Choice("half of each pass repeated in the next", {}, _with_momentum),
     Choice("later visits by the size of a curve", {}, _visited_by_size),
     Choice("curves shrunk by their share of noise", {}, _shrunk_terms),

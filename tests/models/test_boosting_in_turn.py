@@ -182,8 +182,7 @@ def test_numpy_visits_as_the_compiled_loop_does(
         rng.uniform(1e-3, 9.0, (n_visits, 5)), start,
     )  # fmt: skip
     answers = rng.integers(-(2**noise), 2**noise, start[-1], endpoint=True)
-    rates = rng.uniform(0.01, 0.3, len(n_bins))
-    scale = np.float32(1.0 / clip), clip / LATTICE, rates, 20.0
+    scale = np.float32(1.0 / clip), clip / LATTICE, 0.1, 20.0
     score, target = np.array(scores[:n], np.float32), np.array(targets[:n], np.float32)
     work = np.empty(most, np.float32), *_work()
     given_ = score, curves, answers

@@ -14,7 +14,6 @@ from dpexplain.binning.counts import BinCounts
 from dpexplain.exceptions import PrivacyWarning
 from dpexplain.io import from_json, to_json
 from dpexplain.models import DPExplainableBoostingClassifier, DPExplainableBoostingRegressor
-from dpexplain.models.boosting import fit as boosting_fit
 from dpexplain.models.boosting.pairs import upper_half
 from dpexplain.models.boosting.records.binned import LOGISTIC, Records
 from dpexplain.models.boosting.records.chunked import ChunkedRecords
@@ -498,10 +497,9 @@ def test_estimates_of_two_classes_and_numbers_are_those_recorded_before_other_ki
     factor was recorded again when errors of shrinkage became independent for independent features,
     and all but the released curve when terms were allowed to jump and the prior of correlations
     was learned from all pairs, and once more when counts became uncertain and the prior got a
-    second axis. All steps have one length, as they had then.
+    second axis.
     """
     monkeypatch.setattr(estimate, "CATEGORIES", 1.0)
-    monkeypatch.setattr(boosting_fit, "look_after", lambda n_epochs: 0)
     settings = {"calibrated": False} if kind == "classes" else {}
     model = fitted(1_500, 3, kind=kind, reproducible_seed=5, **settings)
     term = model.explain_global()["job"]

@@ -226,8 +226,7 @@ class DPExplainableBoostingClassifier(_PrivateBoosting, AdditiveClassifier):
     n_rounds_ : int
         Number of passes over the features.
     learning_rate_ : float
-        Learning rate of the fit, either given or derived by the recipe. In the second half of the
-        passes, the recipe multiplies it by 0.75 to 1.7 for each feature.
+        Learning rate of the fit, either given or derived by the recipe.
     clip_ : float
         Bound on a record's residual, in units of probability.
     leaf_noise_std_ : float

@@ -33,7 +33,7 @@ from dpexplain.models.additive.pair_tables import PairTable
 from dpexplain.models.additive.terms import Direction
 from dpexplain.models.boosting.budget import Budget
 from dpexplain.models.boosting.calibration.line import release_line
-from dpexplain.models.boosting.loop import PrivateStep, boost, started
+from dpexplain.models.boosting.loop import boost, started
 from dpexplain.models.boosting.monotone import projections
 from dpexplain.models.boosting.objectives import Objective
 from dpexplain.models.boosting.pair_terms.choice import skips_choice
@@ -41,7 +41,6 @@ from dpexplain.models.boosting.pair_terms.fitting import GridBudget
 from dpexplain.models.boosting.pair_terms.plan import PairPlan, main_part
 from dpexplain.models.boosting.pair_terms.stage import private_pairs
 from dpexplain.models.boosting.pairs import release_pairs, sorting_curve
-from dpexplain.models.boosting.poisson import CountStep
 from dpexplain.models.boosting.recipe import (
     Recipe,
     Schedule,
@@ -52,9 +51,8 @@ from dpexplain.models.boosting.recipe import (
 from dpexplain.models.boosting.records._kernels_sums import LATTICE
 from dpexplain.models.boosting.records.binned import BinnedRecords
 from dpexplain.models.boosting.records.source import RecordSource
-from dpexplain.models.boosting.released import LeafSteps, PrivateBins, PrivateFit, Tables
-from dpexplain.models.boosting.structure import Visits, random_visits
-from dpexplain.models.boosting.uncertainty.pace import look_after, paces
+from dpexplain.models.boosting.released import LeafSteps, PrivateBins, PrivateFit
+from dpexplain.models.boosting.structure import random_visits
 from dpexplain.schema import Categorical, Schema
 
 BAG_SHARE = 0.85
@@ -288,30 +286,19 @@ def fit_private(
         )
         for _ in trees
     ]
-    n_before = look_after(plan.n_epochs) if settings.learning_rate is None else 0
-    n_before = min(n_before, curves_plan.n_epochs) * n_features
-    scatter = objective.scatter(plan)
-
-    def boosted(part: BinnedRecords, visits: Visits, step: PrivateStep | CountStep) -> Tables:
-        tables = started(part, n_bins, objective.start, n_scores)
-        for some in (visits[:n_before], visits[n_before:]):
-            if isinstance(step, PrivateStep) and step.taken:
-                taken = LeafSteps.joined(step.taken)
-                step.pace = paces(visits[:n_before], taken, noise_per_clip, scatter)
-            if len(some):
-                tables = boost(
-                    part,
-                    some,
-                    step,
-                    n_bins,
-                    bound=objective.bound,
-                    start=tables,
-                    project=project,
-                )
-        return tables
-
     with mechanism.phase(leaf_phase(budget, n_releases, n_values)):
-        bags = [boosted(*each) for each in zip(parts, now, steps, strict=True)]
+        bags = [
+            boost(
+                part,
+                visits,
+                step,
+                n_bins,
+                bound=objective.bound,
+                start=started(part, n_bins, objective.start, n_scores),
+                project=project,
+            )
+            for part, visits, step in zip(parts, now, steps, strict=True)
+        ]
     fit = PrivateFit(
         binned,
         bags,
@@ -324,7 +311,6 @@ def fit_private(
         settings,
         share,
         tuple(monotone),
-        _pace(steps[0], n_before // n_features, (plan.n_epochs, n_features)),
     )
     if pair_plan is not None and left is not None:
         tables = private_pairs(records, fit, objective, pair_plan, left, mechanism)
@@ -425,16 +411,6 @@ def leaf_phase(budget: Budget, n_visits: int, n_values: int) -> Phase:
     """
     sensitivity = budget.leaf_factor * LATTICE
     return Phase("boosting", sensitivity, budget.leaf_multiplier(n_visits) * sensitivity, n_values)
-
-
-def _pace(
-    step: PrivateStep | CountStep, n_before: int, shape: tuple[int, int]
-) -> NDArray[np.float64]:
-    """Return the factor of the step length for each pass and feature."""
-    pace = np.ones(shape)
-    if isinstance(step, PrivateStep) and step.pace is not None:
-        pace[n_before:] = step.pace
-    return pace
 
 
 def _as_one_feature(table: PairTable) -> tuple[BinCounts, NDArray[np.float64]]:

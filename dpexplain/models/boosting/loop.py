@@ -45,14 +45,10 @@ class PrivateStep:
     ----------
     taken : list of LeafStep or LeafSteps
         Releases from all visits so far.
-    pace : ndarray of shape (n_features,) or None
-        Factor by which the steps of each feature are multiplied from now on, set from releases;
-        None for 1.
     """
 
     def __init__(self, mechanism: Mechanism, *, learning_rate: float, clip: Clip) -> None:
         self.taken: list[LeafStep | LeafSteps] = []
-        self.pace: NDArray[np.float64] | None = None
         self._mechanism = mechanism
         self._learning_rate = learning_rate
         self._clip = clip
@@ -63,9 +59,11 @@ class PrivateStep:
         sums = records.leaf_sums(visit.feature, visit.leaf_of_bin, len(visit.leaf_weight), clip)
         released = self._mechanism.release(sums.ravel()).reshape(sums.shape)
         noisy: NDArray[np.float64] = released * np.float64(clip / LATTICE)
-        rate = self._learning_rate * (1.0 if self.pace is None else self.pace[visit.feature])
-        gain = rate / visit.leaf_weight
-        update = rate * noisy / visit.leaf_weight if sums.ndim == 1 else gain[:, None] * noisy
+        gain = self._learning_rate / visit.leaf_weight
+        if sums.ndim == 1:
+            update = self._learning_rate * noisy / visit.leaf_weight
+        else:
+            update = gain[:, None] * noisy
         self.taken.append(LeafStep(clip, noisy, gain, False, update))
         return update.take(visit.leaf_of_bin, axis=0)
 
@@ -82,10 +80,8 @@ class PrivateStep:
         curves = np.zeros((len(n_bins), max(n_bins)))
         for curve, table in zip(curves, tables, strict=True):
             curve[: len(table)] = table
-        rates, done = np.full(len(n_bins), self._learning_rate), 0
-        if self.pace is not None:
-            rates *= self.pace
-        run = VisitsInTurn(records, visits, curves, rates=rates, bound=bound)
+        rate, done = self._learning_rate, 0
+        run = VisitsInTurn(records, visits, curves, learning_rate=rate, bound=bound)
         clips, answers = np.empty(len(visits)), np.empty(run.start[-1], dtype=np.int64)
         while done < len(visits):
             clip, n_visits = self._clip.next(records, len(visits) - done)
@@ -96,8 +92,7 @@ class PrivateStep:
             last = visits[done - 1]
             noisy = answers[run.start[done - 1] : run.start[done]] * np.float64(clip / LATTICE)
             curve = curves[last.feature, : n_bins[last.feature]]
-            update = rates[last.feature] * noisy / last.leaf_weight
-            moved = curve + update.take(last.leaf_of_bin)
+            moved = curve + (rate * noisy / last.leaf_weight).take(last.leaf_of_bin)
             moved = np.minimum(np.maximum(moved, -bound), bound)
             records.apply(last.feature, moved - curve)
             curve[:] = moved
@@ -105,7 +100,6 @@ class PrivateStep:
             np.arange(visits.leaf_weight.shape[1]) < visits.n_leaves[:, None]
         ]
         noisy = answers * np.repeat(clips / LATTICE, visits.n_leaves)
-        rate = np.repeat(rates[visits.feature], visits.n_leaves)
         together = np.zeros(len(visits), dtype=np.bool_)
         self.taken.append(
             LeafSteps(clips, noisy, rate / weight, together, rate * noisy / weight, run.start)
@@ -178,12 +172,8 @@ def boost(
     """
     tables: Tables = [np.zeros(b) for b in n_bins] if start is None else list(start)
     free = project is None or not any(project)
-    if (
-        free
-        and isinstance(step, PrivateStep)
-        and isinstance(records, Records)
-        and isinstance(visits, Visits)
-    ):
+    if free and isinstance(step, PrivateStep) and isinstance(records, Records):
+        assert isinstance(visits, Visits)
         made = step.in_turn(visits, records, tables, bound)
         if made is not None:
             return made

@@ -32,9 +32,7 @@ from dpexplain.models.boosting.records._kernels_sums import LATTICE
 from dpexplain.models.boosting.records.binned import LOGISTIC, POISSON, SQUARED, Loss, softmax_loss
 from dpexplain.models.boosting.released import Tables
 from dpexplain.models.boosting.uncertainty.curvature import (
-    INSIDE_CLIP,
     Curvature,
-    clipped_variance,
     logistic_curvature,
     poisson_curvature,
     softmax_curvature,
@@ -55,10 +53,6 @@ _CLASS_STEP = 0.4
 """Step length for several classes, divided by the step length for two classes and by the square
 root of the number of classes. It depends on the number of classes because more classes mean a
 smaller curvature p (1 - p) of each class, and smaller residuals compared with the noise."""
-
-
-_CLASS_VARIANCE = 0.1
-"""Typical variance p (1 - p) of a class whose probability p the curves predict well."""
 
 
 @dataclass(frozen=True)
@@ -136,13 +130,6 @@ class Objective:
         rounding = np.sqrt(n) / 2.0 / LATTICE
         single_precision = 2.0**-24 * (8.0 + (n + 1) / clip)
         return float(np.sqrt(2.0) + rounding + single_precision)
-
-    def scatter(self, plan: Schedule) -> float:
-        """Return the assumed variance of a residual around the curves, in squared clips."""
-        if self.loss is SQUARED:
-            inside = INSIDE_CLIP if plan.clip_quantile is None else plan.clip_quantile
-            return clipped_variance(inside)
-        return _CLASS_VARIANCE / plan.clip**2
 
     def private_step(
         self,

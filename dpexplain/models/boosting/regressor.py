@@ -253,8 +253,7 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
     n_rounds_ : int
         Number of passes over the features.
     learning_rate_ : float
-        Learning rate of the fit, either given or derived by the recipe. In the second half of the
-        passes, the recipe multiplies it by 0.75 to 1.7 for each feature.
+        Learning rate of the fit, either given or derived by the recipe.
     clip_ : float
         Bound on a record's residual for the last tree, in the same units as the target.
     leaf_noise_std_ : float

@@ -283,9 +283,6 @@ class PrivateFit:
         Probability that a record is in a bag; 1 for a single fit.
     monotone : tuple of {"increasing", "decreasing", None}
         Required direction of each feature's curve; None if unconstrained.
-    pace : ndarray of shape (n_passes, n_features)
-        Factor by which the steps of each feature are multiplied in each pass, in the first bag. It
-        may have more passes than the fit made, if pair terms took the place of some.
     pairs : PairSums or None, default=None
         Released sums for pairs of features.
     pair_tables : tuple of PairTable, default=()
@@ -306,7 +303,6 @@ class PrivateFit:
     settings: Recipe
     share: float
     monotone: tuple[Direction | None, ...]
-    pace: FloatArray
     pairs: PairSums | None = None
     pair_tables: tuple[PairTable, ...] = ()
     line: Line | None = None

@@ -340,7 +340,7 @@ def _leaf_sums(  # type: ignore[no-untyped-def]
 @njit(cache=True, nogil=True, error_model="numpy")
 def visit_in_turn(  # type: ignore[no-untyped-def]
     first, last, odds, score, target, bins, pending, last_update, curves, n_bins, feature,
-    leaf_of_bin, leaf_weight, leaf_start, answers, inverse_clip, unit, rates, bound, table, steps,
+    leaf_of_bin, leaf_weight, leaf_start, answers, inverse_clip, unit, rate, bound, table, steps,
     marks, leaf_marks, values, leaves,
 ):  # fmt: skip
     """Visit features one after another: compute each update from the answer before it.
@@ -374,10 +374,8 @@ def visit_in_turn(  # type: ignore[no-untyped-def]
         what it contains, which is their noise.
     inverse_clip : float32
         Reciprocal of the clip.
-    unit, bound : float
-        Value of one lattice step, and bound on the scores per bin.
-    rates : ndarray of shape (n_features,), dtype float64
-        Fraction of a leaf's mean residual that a step of each feature adds.
+    unit, rate, bound : float
+        Value of one lattice step, learning rate, and bound on the scores per bin.
     table : ndarray of shape (n_bins_most,), dtype float32
         Work array, as are those that follow; see `_work`.
     """
@@ -387,8 +385,7 @@ def visit_in_turn(  # type: ignore[no-untyped-def]
             for b in range(n_bins[last_feature]):
                 leaf = leaf_of_bin[v - 1, b]
                 noisy = answers[leaf_start[v - 1] + leaf] * unit
-                step = rates[last_feature] * noisy / leaf_weight[v - 1, leaf]
-                moved = curves[last_feature, b] + step
+                moved = curves[last_feature, b] + rate * noisy / leaf_weight[v - 1, leaf]
                 moved = -bound if moved < -bound else moved
                 moved = bound if moved > bound else moved
                 change = moved - curves[last_feature, b]

@@ -34,10 +34,8 @@ class VisitsInTurn:
     visits : Visits
     curves : ndarray of shape (n_features, n_bins_most)
         Scores per bin of each feature. The update of a visit is added when the next visit is made.
-    rates : ndarray of shape (n_features,)
-        Fraction of a leaf's mean residual that a step of each feature adds.
-    bound : float
-        As in `boost`.
+    learning_rate, bound : float
+        As in `PrivateStep` and `boost`.
 
     Attributes
     ----------
@@ -51,7 +49,7 @@ class VisitsInTurn:
         visits: Visits,
         curves: NDArray[np.float64],
         *,
-        rates: NDArray[np.float64],
+        learning_rate: float,
         bound: float,
     ) -> None:
         self.start = np.zeros(len(visits) + 1, dtype=np.int64)
@@ -59,7 +57,7 @@ class VisitsInTurn:
         self._records, self._curves = records, curves
         self._visits = visits.feature, visits.leaf_of_bin, visits.leaf_weight
         self._n_bins = visits.n_bins
-        self._limits = rates, float(bound)
+        self._limits = float(learning_rate), float(bound)
         self._update = np.empty(curves.shape[1], dtype=np.float32)
         self._work = np.empty(curves.shape[1], dtype=np.float32), *_work()
         self._n_released = visits.n_records
@@ -111,7 +109,7 @@ class PartInTurn:
 
 def visit_in_numpy(  # type: ignore[no-untyped-def]
     first, last, odds, score, target, bins, pending, last_update, curves, n_bins, feature,
-    leaf_of_bin, leaf_weight, leaf_start, answers, inverse_clip, unit, rates, bound, *_work,
+    leaf_of_bin, leaf_weight, leaf_start, answers, inverse_clip, unit, rate, bound, *_work,
 ) -> None:  # fmt: skip
     """Do what `visit_in_turn` does, to the last bit, but without compiling anything.
 
@@ -125,7 +123,7 @@ def visit_in_numpy(  # type: ignore[no-untyped-def]
             if v > 0:
                 own = slice(leaf_start[v - 1], leaf_start[v])
                 noisy = answers[own] * unit
-                update = rates[last_feature] * noisy / leaf_weight[v - 1, : len(noisy)]
+                update = rate * noisy / leaf_weight[v - 1, : len(noisy)]
                 curve = curves[last_feature, : n_bins[last_feature]]
                 moved = curve + update[leaf_of_bin[v - 1, : len(curve)]]
                 moved = np.minimum(np.maximum(moved, -bound), bound)

@@ -169,7 +169,7 @@ class _Cells:
             fit.schedule.n_epochs,
             settings.max_leaves,
             fit.min_leaf_count,
-            self._learning_rate * fit.pace[: fit.schedule.n_epochs],
+            self._learning_rate,
             rng.integers(0, 2**63, size=n_structures, dtype=np.uint64),
         )
         ends = zip(self._start[:-1], self._start[1:], self._cells, self._width, strict=True)

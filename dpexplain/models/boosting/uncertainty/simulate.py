@@ -292,7 +292,7 @@ def _std_of_two_halves(fit: PrivateFit, feature: int) -> float:
     """
     counts = fit.binned.counts[feature].counts
     n_records = max(float(np.maximum(counts, 0.0).sum()), 1.0)
-    n_trees = float((fit.pace[: fit.schedule.n_epochs, feature] ** 2).sum())
+    n_trees = fit.schedule.n_epochs
     return float(
         fit.schedule.learning_rate
         * fit.leaf_noise_std.mean()

@@ -127,7 +127,7 @@ def _project(table, count, first, n, direction):  # type: ignore[no-untyped-def]
 @njit(cache=True, nogil=True, error_model="numpy")
 def follow_trees(  # type: ignore[no-untyped-def]
     start, n_bins, n_value, visit_feature, n_leaves, leaf_of_bin, direction, by_bin, of_bin, table,
-    n_records, aims, of_target, function_start, reaction, own_share, min_leaf_count, rates,
+    n_records, aims, of_target, function_start, reaction, own_share, min_leaf_count, learning_rate,
     total, means, values, cross, by_leaf,
 ):  # fmt: skip
     """Run boosting with given trees in one simulation; fill `table` with the scores.
@@ -141,7 +141,7 @@ def follow_trees(  # type: ignore[no-untyped-def]
     count, weight = by_bin[0], by_bin[2]
     for v in range(visit_feature.shape[0]):
         k, leaves = visit_feature[v], leaf_of_bin[v]
-        a, size, rate = start[k], n_bins[k], rates[v // rates.shape[1], k]
+        a, size = start[k], n_bins[k]
         for leaf in range(by_leaf.shape[1]):
             for row in range(5):
                 by_leaf[row, leaf] = 0.0
@@ -174,7 +174,7 @@ def follow_trees(  # type: ignore[no-untyped-def]
             per_person, filled = 1.0, by_leaf[4, leaf]
             if filled > 0:
                 per_person = by_leaf[3, leaf] / filled
-            by_leaf[0, leaf] *= rate / (held_by * per_person)
+            by_leaf[0, leaf] *= learning_rate / (held_by * per_person)
         for bin_ in range(size):
             table[a + bin_] += by_leaf[0, leaves[bin_]]
         if direction is not None and direction[k] != 0:
