@@ -330,7 +330,7 @@ STUDIES: tuple[Study, ...] = (
             cells=partial(_grid_cells, data),
             measure=measure_images,
             published=_PUBLISHED[data],
-            causes=_CAUSES,
+            causes=tuple(cause for cause in _CAUSES if cause["data"] == data),
         )
         for data, figure, title, more, grid in (
             (
