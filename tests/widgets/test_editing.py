@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import html
 
 import numpy as np
@@ -12,6 +13,7 @@ import view_examples
 from dpexplain import PrivacyLedger
 from dpexplain.accounting import GaussianEvent
 from dpexplain.edit import EditLog, Monotone, Shift
+from dpexplain.exceptions import PrivacyWarning
 from dpexplain_widgets import EditView, Explorer, ShapeView
 from dpexplain_widgets.payload.payload import build_payload
 from example_explanations import classifier
@@ -129,6 +131,26 @@ def test_measuring_on_private_data_is_charged_each_time_before_it_happens(view, 
 
     assert entries == [1, 2]
     assert len(ledger.summary().entries) == 2
+
+
+def test_the_ledger_on_screen_holds_what_a_measurement_was_charged():
+    ledger = PrivacyLedger("stays")
+    ledger.charge([GaussianEvent("fits", 4.0)], label="fits")
+    source = dataclasses.replace(view_examples.comparison(), ledger=ledger.summary())
+    view = Explorer(source)
+    price = [GaussianEvent("AUROC", 2.0)]
+    view.measure_edits(lambda _: {"AUROC": 1 / 0}, ledger=ledger, price=price)
+    view.evaluation_request += 1
+
+    assert view.evaluation["problem"] == "not measured: ZeroDivisionError"
+    assert view.payload["ledger"] == ledger.summary().to_dict()
+    assert view.origin.source.ledger == ledger.summary()
+
+    with pytest.warns(PrivacyWarning, match="another ledger"):
+        second = PrivacyLedger("stays")
+    view.measure_edits(lambda _: {}, ledger=second, price=price)
+    view.evaluation_request += 1
+    assert view.origin.source.ledger == ledger.summary()
 
 
 def test_measuring_stops_where_the_ledger_cannot_pay(view):

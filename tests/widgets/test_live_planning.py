@@ -286,6 +286,27 @@ def test_the_ledger_on_screen_holds_what_private_fits_were_charged():
     assert view.origin.source.ledger is spent
 
 
+def test_the_ledger_on_screen_holds_what_a_private_fit_that_failed_was_charged(tmp_path):
+    refit = Refit(private=True, error=RuntimeError("the fit stopped after its budget was charged"))
+    view = Explorer(SOURCE, refit=refit)
+    refit.ledger = dataclasses.replace(SOURCE.ledger, private_epsilon=7.5, total_epsilon=7.5)
+    view.wanted_epsilon = 1.0
+    agree(view)
+    assert view.wait()
+    assert view.plan["state"] == "failed"
+    assert view.payload["ledger"]["private_epsilon"] == 7.5
+    assert view.origin.source.ledger is refit.ledger
+    assert view.payload["epsilons"] == [0.5, 4.0]
+    page = view.export_html(tmp_path / "a.html").read_text(encoding="utf-8")
+    assert "epsilon = 7.5" in page
+
+    refit.ledger = dataclasses.replace(refit.ledger, dataset="another")
+    view.wanted_epsilon = 2.0
+    agree(view)
+    assert view.wait()
+    assert view.origin.source.ledger.private_epsilon == 7.5
+
+
 def test_an_export_after_planning_holds_the_new_fit_and_no_reference(tmp_path):
     view = Explorer(SOURCE, refit=Refit())
     view.wanted_epsilon = 1.7

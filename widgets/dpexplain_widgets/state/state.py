@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
 
 import pandas as pd
 import traitlets
 
+from dpexplain.accounting.summary import LedgerSummary
+from dpexplain.compare import Comparison, FilterComparison
 from dpexplain_widgets.payload.payload import check_payload, models_of
 from dpexplain_widgets.state.places import (
     check_input,
@@ -44,6 +47,22 @@ class Origin(NamedTuple):
     source: Any
     samples: pd.DataFrame | None = None
     samples_public: bool = False
+
+
+def is_later(ledger: LedgerSummary, known: LedgerSummary) -> bool:
+    """Return whether a ledger holds all that another one holds, and perhaps more.
+
+    Parameters
+    ----------
+    ledger, known : LedgerSummary
+
+    Returns
+    -------
+    bool
+        False for a second ledger of the same name, which would hide earlier charges.
+    """
+    kept = ledger.entries[: len(known.entries)] == known.entries
+    return kept and ledger.dataset == known.dataset
 
 
 class ViewState(traitlets.HasTraits):
@@ -204,6 +223,19 @@ class ViewState(traitlets.HasTraits):
         """Source and samples of the view, or only the payload if the payload was replaced."""
         payload, origin = self._made
         return origin if payload is self.payload else Origin(self.payload)
+
+    def _show_ledger(self, ledger: LedgerSummary) -> None:
+        """Show a later state of the ledger of the comparison; ignore other ledgers."""
+        given = self.origin
+        source = given.source
+        if not isinstance(source, Comparison | FilterComparison):
+            return
+        if ledger == source.ledger or not is_later(ledger, source.ledger):
+            return
+        grown = dataclasses.replace(source, ledger=ledger)
+        words = list(grown.guarantee_words)
+        self.payload = {**self.payload, "ledger": ledger.to_dict(), "guarantee_words": words}
+        self._made = (self.payload, Origin(grown, *given[1:]))
 
     @property
     def page_edits(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import os
 import secrets
@@ -18,6 +19,7 @@ import dpexplain.io
 from dpexplain.accounting import Event, PrivacyLedger
 from dpexplain.compare import releasable
 from dpexplain.edit import EditLog
+from dpexplain.exceptions import BudgetError
 from dpexplain.explain.additive.denoising import denoised_curve
 from dpexplain.io._edits import log_from_plain, log_to_plain
 from dpexplain.statement import PrivacyStatement
@@ -282,6 +284,9 @@ class View(ViewState, anywidget.AnyWidget):
     def _on_evaluation(self, change: Mapping[str, Any]) -> None:
         if self._measurement is not None and change["new"] > change["old"]:
             self.evaluation = self._measurement.of(lambda: self.edited)
+            if self._measurement.ledger is not None:
+                with contextlib.suppress(BudgetError):  # a file that cannot be read now
+                    self._show_ledger(self._measurement.ledger.summary())
 
     @traitlets.observe("denoise_request")
     def _on_denoise(self, change: Mapping[str, Any]) -> None:

@@ -16,7 +16,7 @@ from dpexplain.explain._text import number_above
 from dpexplain_widgets.payload.payload import build_payload, fit_payload
 from dpexplain_widgets.payload.samples import same_samples
 from dpexplain_widgets.state.sources import source_of
-from dpexplain_widgets.state.state import Origin, ViewState
+from dpexplain_widgets.state.state import Origin, ViewState, is_later
 from dpexplain_widgets.state.worker import LatestWins
 
 SMALLEST, LARGEST = 0.05, 10.0
@@ -233,6 +233,9 @@ class Planning(ViewState):
             self._say(words=f"{words} {self.plan['words']}")
         else:
             self._say(state="failed", words=words)
+        charged = getattr(self._refit, "ledger", None)
+        if isinstance(charged, LedgerSummary):  # a fit that failed stays charged
+            self._show_ledger(charged)
 
     def _show(
         self, wanted: float, explanation: GlobalExplanation, fit: dict[str, Any] | None
@@ -283,7 +286,7 @@ class Planning(ViewState):
     def _ledger_now(self, source: Comparison) -> LedgerSummary:
         """Return the ledger for the data, including charges for fits started in this view."""
         charged = getattr(self._refit, "ledger", None)
-        if isinstance(charged, LedgerSummary) and charged.dataset == source.ledger.dataset:
+        if isinstance(charged, LedgerSummary) and is_later(charged, source.ledger):
             return charged
         return source.ledger
 
