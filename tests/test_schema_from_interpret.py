@@ -9,7 +9,15 @@ import pandas as pd
 import pytest
 from sklearn.dummy import DummyClassifier
 
-from dpexplain import Categorical, Classes, Numeric, PrivacyWarning, Range, Schema
+from dpexplain import (
+    Categorical,
+    Classes,
+    DPLogisticRegression,
+    Numeric,
+    PrivacyWarning,
+    Range,
+    Schema,
+)
 from dpexplain.exceptions import SchemaError
 
 NAMES = ["age", "job", "grade"]
@@ -85,6 +93,10 @@ def test_classes_of_any_fitted_model_come_with_a_warning():
             model, feature_names=["age"], privacy_bounds={"age": (17, 90)}
         )
     assert schema.target == Classes(["no", "yes"])
+    assert schema.read_from_records
+    with pytest.warns(PrivacyWarning, match="read from the data"):
+        fitted = DPLogisticRegression(schema=schema).fit([[20.0], [30.0]], ["no", "yes"])
+    assert not fitted.guarantee_.private
 
 
 @pytest.mark.full
@@ -112,3 +124,4 @@ def test_what_a_fitted_model_read_from_its_data_is_named():
         schema = Schema.from_interpret(model)
     assert schema.features == {"age": Numeric(0, 59), "job": Categorical(["a", "b"])}
     assert schema.target == Classes([False, True])
+    assert schema.read_from_records

@@ -39,6 +39,12 @@ _ADJACENCY_WORDS = {
 }
 
 
+NOT_INCLUDED = (
+    "Entries that are not private make the total infinite; the figure above holds only if they, "
+    "and everything derived from them, are not shared."
+)
+
+
 @dataclass(frozen=True)
 class EntrySummary:
     """One charge of a ledger.
@@ -273,10 +279,7 @@ class LedgerSummary:
         if math.isfinite(self.cap_epsilon):
             text += f" The cap is {upper_number(self.cap_epsilon)}."
         if self.n_private and self._has_non_private:
-            text += (
-                " Entries that are not private make the total infinite; the figure above holds "
-                "only if they, and everything derived from them, are not shared."
-            )
+            text += f" {NOT_INCLUDED}"
         return text
 
     def __str__(self) -> str:

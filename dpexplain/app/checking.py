@@ -14,6 +14,7 @@ from dpexplain.accounting import PrivacyLedger
 from dpexplain.accounting._ledger.provenance import Provenance
 from dpexplain.accounting._ledger.text import no_bound, refusal
 from dpexplain.accounting.ledger_state import LedgerEntry, LedgerState
+from dpexplain.accounting.summary import NOT_INCLUDED
 from dpexplain.accounting.unit import unit_of
 from dpexplain.app.answers import AnswerError, Answers, at, capital, heard
 from dpexplain.app.files import check_files, holds_records
@@ -76,6 +77,12 @@ def read_rules(answers: Answers) -> Schema:
         else:
             _dictionary(path, answers, None)  # a mistake in a line is not about the target
             schema = _with_target(path, answers)
+    if schema.read_from_records:
+        raise AnswerError(
+            "schema",
+            f"{path} says that its bounds and categories were read from records, so no fit with "
+            "it is private; enter a data dictionary or a schema of public values.",
+        )
     assert schema.target is not None
     if schema.target.name and answers.target not in ("", schema.target.name):
         raise AnswerError(
@@ -181,7 +188,7 @@ class Plan:
         return (
             f"This fit costs ε = {short_number(self.asked.epsilon)}. Spent before it: ε = "
             f"{spent[0]}; after it: ε = {spent[1]}, {_cap_words(self.after)} (δ = {delta:g}, for "
-            f"{unit.kind_words}). {left_words(self.after)}"
+            f"{unit.kind_words}). {left_words(self.after)}{open_words(self.after)}"
         )
 
     def question(self) -> str:
@@ -202,6 +209,11 @@ def left_words(state: LedgerState) -> str:
     return f"Left for one more fit: ε = {left:g}."
 
 
+def open_words(state: LedgerState) -> str:
+    """Say what the figures leave out, after a blank; "" if every entry is private."""
+    return "" if state.private else f" {NOT_INCLUDED}"
+
+
 def budget_words(answers: Answers) -> str:
     """Describe the budget spent and left in a table's ledger; "" if it is unreadable."""
     try:
@@ -218,7 +230,7 @@ def budget_words(answers: Answers) -> str:
     spent = upper_number(state.private_epsilon(state.delta))
     return (
         f"Spent on this table so far: ε = {spent}, {_cap_words(state)} (δ = {state.delta:g}, for "
-        f"{state.total_unit.kind_words}). {left_words(state)}"
+        f"{state.total_unit.kind_words}). {left_words(state)}{open_words(state)}"
     )
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import dpexplain.io
 from dpexplain._utils.guarantee_words import upper_number
 from dpexplain.app.answers import AnswerError, Answers, at, heard
-from dpexplain.app.checking import Plan, left_words, read_rules
+from dpexplain.app.checking import Plan, left_words, open_words, read_rules
 from dpexplain.app.files import beside, check_files, created, holds_records
 from dpexplain.certificate import Verification, file_hash, release, verify
 from dpexplain.cli.accounts import ledger_path, ledger_state
@@ -136,7 +136,7 @@ def done_words(done: Done) -> list[str]:
         f"The model is in {done.model}, its schema in {done.files['schema']}, and the ledger in "
         f"{done.fitted.ledger.path}.",
         f"Spent so far: ε = {upper_number(done.fitted.ledger.private_epsilon())}. "
-        f"{left_words(state)}",
+        f"{left_words(state)}{open_words(state)}",
         *done.warned,
     ]
 

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from dpexplain._utils.guarantee_words import upper_number
+from dpexplain.accounting.summary import NOT_INCLUDED
 from dpexplain.explain._text import short_number
 
 if TYPE_CHECKING:
@@ -106,13 +107,14 @@ def account_line(ledger: PrivacyLedger) -> str:
     cap = ledger.cap_epsilon
     limit = "" if math.isinf(cap) else f" of at most {short_number(cap)}"
     spent = f"ε = {upper_number(ledger.private_epsilon())}{limit} (δ = {ledger.delta:g})"
-    unbounded = [
-        f"; no bound for {total.unit}" for total in ledger.summary().units if total.unbounded
-    ]
+    summary = ledger.summary()
+    unbounded = [f"; no bound for {total.unit}" for total in summary.units if total.unbounded]
+    private = all(entry.private for entry in summary.entries)
     return (
         f"ledger {ledger.path}: all fits so far on {ledger.dataset!r} compose to {spent} "
         f"for {ledger.unit.kind_words}, if the fits were fixed in advance, and "
         f"ε = {upper_number(ledger.adaptive_epsilon)} otherwise{''.join(unbounded)}"
+        f"{'' if private else f'. {NOT_INCLUDED}'}"
     )
 
 

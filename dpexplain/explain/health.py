@@ -90,6 +90,9 @@ class Health:
     ----------
     findings : tuple of Finding
         Alarms, then notes.
+    private : bool, default=True
+        Whether the findings were computed from a private fit; otherwise, its text says that it is
+        not private.
 
     Examples
     --------
@@ -100,6 +103,7 @@ class Health:
     """
 
     findings: tuple[Finding, ...]
+    private: bool = True
 
     @property
     def alarms(self) -> tuple[Finding, ...]:
@@ -118,10 +122,13 @@ class Health:
         Returns
         -------
         DataFrame
-            Columns kind, feature, words and certainty.
+            Columns kind, feature, words, certainty and private.
         """
-        rows = [(each.kind, each.feature, each.words, each.certainty) for each in self.findings]
-        return pd.DataFrame(rows, columns=["kind", "feature", "words", "certainty"])
+        rows = [
+            (each.kind, each.feature, each.words, each.certainty, self.private)
+            for each in self.findings
+        ]
+        return pd.DataFrame(rows, columns=["kind", "feature", "words", "certainty", "private"])
 
     def __repr__(self) -> str:
         return "\n".join([self._title, *(f"- {each.words}" for each in self.findings)])
@@ -136,6 +143,7 @@ class Health:
     @property
     def _title(self) -> str:
         n = len(self.alarms)
+        title = "no alarm" if not n else "1 alarm" if n == 1 else f"{n} alarms"
         if any(finding.kind == "no check" for finding in self.findings):
-            return "no check"
-        return "no alarm" if not n else "1 alarm" if n == 1 else f"{n} alarms"
+            title = "no check"
+        return title if self.private else f"NOT PRIVATE: {title}"

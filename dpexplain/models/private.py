@@ -251,7 +251,8 @@ class PrivateEstimator(PrivateHooks):
         from sklearn.utils.validation import check_is_fitted
 
         check_is_fitted(self, "guarantee_")
-        return Health((*self._found_alarms(), *self._health_notes()))
+        findings = (*self._found_alarms(), *self._health_notes())
+        return Health(findings, private=self.guarantee_.private)
 
     _reads_chunks: ClassVar[bool] = False
     """Whether a fit accepts tables that are read in chunks."""

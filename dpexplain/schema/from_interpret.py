@@ -44,7 +44,7 @@ class FromInterpret:
         model : InterpretML estimator or None, default=None
             Model whose parameters are the defaults for the parameters below. If it is fitted,
             bounds, categories and classes that are still missing are taken from what the model
-            learned from its data, with a warning.
+            learned from its data, with a warning, and the schema is marked (`read_from_records`).
         feature_names : sequence of str or None, default=None
             Names of the features, as in InterpretML.
         feature_types : sequence or None, default=None
@@ -103,14 +103,15 @@ class FromInterpret:
         read = _read_from_data(declared, model)
         if read:
             warnings.warn(
-                f"the model read {', '.join(read)} from its data: use them only if these data are "
-                "public, or replace them by public knowledge.",
+                f"the model read {', '.join(read)} from its data, so no fit with this schema is "
+                "private: replace them by public knowledge or, if these data are public, call "
+                "dataclasses.replace(schema, read_from_records=False).",
                 PrivacyWarning,
                 stacklevel=2,
             )
         features = {name: _feature(i, name, declared) for i, name in enumerate(names)}
         found = _classes(model) if declared.target is None else declared.target
-        return cls(features, found)  # type: ignore[call-arg]
+        return cls(features, found, read_from_records=bool(read))  # type: ignore[call-arg]
 
 
 def _names(model: Any, given: Any, categories: Mapping[str, Any] | None) -> list[str]:

@@ -62,7 +62,7 @@ class Schema(FromInterpret):
     read_from_records : bool, default=False
         Whether bounds and categories were read from records that are not public, so that a fit
         with this schema is not private. It is True for the ``schema_`` of a model that was fitted
-        without a schema.
+        without a schema, and for what `from_interpret` takes from a fitted model.
 
     Raises
     ------

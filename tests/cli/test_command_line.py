@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -54,6 +55,16 @@ def test_fit_saves_an_explanation_and_charges_the_ledger_beside_the_table(folder
     assert "differential privacy for one record" in printed.out
     assert "age" in printed.out
     assert "are ignored: id" in printed.err
+
+
+def test_a_fit_with_a_schema_that_was_read_from_records_says_so_in_every_line(folder, capsys):
+    replace(SCHEMA, read_from_records=True).to_toml("schema.toml")
+    assert main([*FIT, "--out", "model.json"]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("NOT PRIVATE")
+    assert "health: NOT PRIVATE: " in printed
+    assert "otherwise. Entries that are not private make the total infinite" in printed
+    assert PrivacyLedger.open("data.ledger.json").releases == ()
 
 
 @pytest.mark.full

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,15 @@ def test_a_person_column_that_the_dictionary_lacks_is_named_in_the_form():
     assert entry.unit == Person("patient_id", 2)
     assert Schema.from_toml("model.schema.toml").person == "patient_id"
     assert "model.certificate.pdf: verified" in said(form, "certificate")
+
+
+def test_a_schema_that_was_read_from_records_is_refused(folder):
+    read = replace(Schema.from_dictionary("dictionary.csv", target="died"), read_from_records=True)
+    read.to_toml("read.toml")
+    form = filled(schema="read.toml")
+    click(form, "fit")
+    assert "no fit with it is private" in said(form, "schema")
+    assert not Path("data.ledger.json").exists()
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from dpexplain import (
     Classes,
     DPExplainableBoostingClassifier,
     DPExplainableBoostingRegressor,
+    DPLogisticRegression,
     Numeric,
     Range,
     Schema,
@@ -195,6 +196,19 @@ def test_health_is_shown_as_text_table_and_escaped_html():
     assert list(health.frame()["kind"]) == ["missing", "bins"]
     assert len(health) == 2
     assert "<b>" not in health._repr_html_()
+    assert health.frame()["private"].all()
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("open_parameter", [{"schema": None}, {"reproducible_seed": 1}])
+def test_health_of_a_fit_that_is_not_private_is_marked(open_parameter):
+    X = pd.DataFrame({"age": [20.0, 30.0] * 20})
+    schema = Schema({"age": Numeric(17, 90)}, target=Classes(["no", "yes"]))
+    model = DPLogisticRegression(**{"schema": schema, **open_parameter})
+    health = model.fit(X, ["no", "yes"] * 20).health()
+    assert repr(health).startswith("NOT PRIVATE: ")
+    assert "NOT PRIVATE" in health._repr_html_()
+    assert not health.frame()["private"].any()
 
 
 # False alarms, on tables that just respect their limits
