@@ -307,6 +307,16 @@ def test_the_ledger_on_screen_holds_what_a_private_fit_that_failed_was_charged(t
     assert view.origin.source.ledger.private_epsilon == 7.5
 
 
+def test_a_refit_that_charges_another_ledger_is_refused():
+    refit = Refit(private=True)
+    refit.ledger = dataclasses.replace(SOURCE.ledger, dataset="another")
+    with pytest.raises(ValueError, match="refit= charges the ledger 'another'"):
+        Explorer(SOURCE, refit=refit)
+    refit.ledger = dataclasses.replace(SOURCE.ledger, entries=())
+    with pytest.raises(ValueError, match="does not hold the fits that are shown"):
+        Explorer(SOURCE, refit=refit)
+
+
 def test_an_export_after_planning_holds_the_new_fit_and_no_reference(tmp_path):
     view = Explorer(SOURCE, refit=Refit())
     view.wanted_epsilon = 1.7

@@ -60,6 +60,8 @@ class Planning(ViewState):
     ------
     TypeError
         If `refit` is not callable, or if there is no Comparison to add fits to.
+    ValueError
+        If `refit` charges another ledger than that of the Comparison.
     """
 
     plan = traitlets.Dict().tag(sync=True)
@@ -85,6 +87,13 @@ class Planning(ViewState):
             raise TypeError(
                 "refit= adds fits to a Comparison; pass one as source. For three or more classes, "
                 "pass comparison.for_class(label)."
+            )
+        charged = getattr(refit, "ledger", None)
+        if isinstance(charged, LedgerSummary) and not is_later(charged, self.origin.source.ledger):
+            raise ValueError(
+                f"refit= charges the ledger {charged.dataset!r}, which does not hold the fits that "
+                "are shown, so no ledger would state the cost of all; pass a comparison of "
+                "sweep(..., ledger=...) with the same ledger."
             )
         self._refit = refit
         self._asked: list[float] = []
