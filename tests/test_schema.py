@@ -169,6 +169,14 @@ def test_categories_are_texts_and_labels_stay_what_they_are() -> None:
     assert target.names == ("0", "1")
 
 
+@pytest.mark.parametrize(("low", "high"), [(-1e30, 1e30), (0, 1e31), (0, 1e-31)])
+def test_a_range_whose_noise_single_precision_cannot_hold_is_refused(
+    low: float, high: float
+) -> None:
+    with pytest.raises(SchemaError, match=r"between 1e-30 and 1e\+30.*another unit"):
+        Range(low, high)
+
+
 def test_midpoint_of_a_range() -> None:
     assert Range(0, 77).midpoint == 38.5
 
@@ -233,6 +241,11 @@ bounds = (
     .map(sorted)
     .filter(lambda ends: ends[0] < ends[1] and math.isfinite(ends[1] - ends[0]))
 )
+target_bounds = (
+    st.tuples(st.floats(-4e29, 4e29), st.floats(-4e29, 4e29))
+    .map(sorted)
+    .filter(lambda ends: ends[1] - ends[0] >= 1e-30)
+)
 numeric = st.builds(
     lambda ends, unit, description, share: Numeric(
         *ends,
@@ -271,7 +284,7 @@ def distinct(kind: Any, minimum: int, **options: Any) -> Any:
 categorical = distinct(Categorical, 1, ordered=st.booleans(), description=texts)
 targets = st.one_of(
     st.none(),
-    st.builds(lambda ends, *words: Range(*ends, *words), bounds, texts, texts, texts),
+    st.builds(lambda ends, *words: Range(*ends, *words), target_bounds, texts, texts, texts),
     distinct(Classes, 2, description=texts, name=texts),
 )
 schemas = st.builds(

@@ -36,6 +36,9 @@ from dpexplain.schema._cleaning import (
 from dpexplain.tables.cells import DATE_UNIT, cell_number, day_text
 from dpexplain.tables.spellings import comma_number, number_reader
 
+_WIDEST = 1e30
+"""Largest distance between the bounds of a target; the smallest is its inverse."""
+
 
 @dataclass(frozen=True)
 class Numeric:
@@ -289,9 +292,9 @@ class Range:
     Raises
     ------
     SchemaError
-        If a bound is not a finite number, `low` is not below `high`, or a missing-value marker
-        equals `low` or `high`. (With such a marker, values clipped to the bound would count as
-        missing.)
+        If a bound is not a finite number, `low` is not below `high`, `high - low` is below 1e-30
+        or above 1e30, or a missing-value marker equals `low` or `high`. (With such a marker, values
+        clipped to the bound would count as missing.)
 
     Examples
     --------
@@ -314,6 +317,12 @@ class Range:
 
     def __post_init__(self) -> None:
         set_bounds(self)
+        if not 1.0 / _WIDEST <= self.high - self.low <= _WIDEST:
+            raise SchemaError(
+                f"Range: high - low must be between {1.0 / _WIDEST:g} and {_WIDEST:g}, since noise "
+                f"is kept in single precision; got low={short(self.low)} and "
+                f"high={short(self.high)}. Give the ends that values can reach, in another unit."
+            )
         _set_rules(self)
         for marker in self.missing:
             # A target is parsed twice, and it is clipped the first time.

@@ -64,6 +64,17 @@ def fitted(request):
     return make(request.param, pairs=[("dose", "age"), ("age", "ward")]).fit(X, y), X
 
 
+@pytest.mark.parametrize("width", [1e-30, 1e30])
+@pytest.mark.parametrize("pairs", [[("dose", "age")], "auto"])
+def test_targets_of_any_allowed_width_are_fitted_without_overflow(width, pairs):
+    X, y = make_data()
+    schema = Schema(FEATURES, target=Range(-width / 2, width / 2))
+    explanation = make(schema=schema, pairs=pairs).fit(X, y * (width / 8)).explain_global()
+    for term in explanation.parts:
+        assert np.isfinite(term.effect_std).all()
+        assert (term.effect_std > 0).any()
+
+
 def scores(model, X):
     return model.predict(X) if hasattr(model, "objective") else model.decision_function(X)
 
