@@ -29,9 +29,10 @@ from study import Cell, Row, Study
 
 N_FITS = 5
 _N_PRINTED_FITS = 10  # of settings with printed accuracies, as in the paper
+_CLIP = 0.001  # as printed: of a loss averaged over a batch, as in the authors' code
 _SHARPNESS = {"fashion_mnist": 1.0}  # beta by data set where it is not 1/30, from the paper
-_PLAIN = {"mnist": (2.0, 0.5), "fashion_mnist": (2.0, 5.2, None)}
-"""Epsilons without projection."""
+_WEAK = {"n_epochs": 60, "batch": 1500}
+"""Of epsilon 4 and more, from the paper."""
 _LOOKED_AT = (2.0, 5.2, None)
 """Levels of privacy of figures 2, 3 and 9."""
 
@@ -46,6 +47,7 @@ def setting_of(data: str, epsilon: float | None, **other: Any) -> Cell:
         "n_basis": 300,
         "n_filters": 30,
         "n_epochs": 20,
+        "batch": 500,
     }
     return {"data": data, "epsilon": epsilon, **usual, **other}
 
@@ -56,7 +58,7 @@ def without(data: str, epsilon: float | None, **other: Any) -> Cell:
 
 def _ours(data: str, epsilon: float | None, **other: Any) -> Cell:
     recipe = {"projection": "frequency", "n_basis": 120, "n_filters": 20, "n_epochs": 40}
-    return setting_of(data, epsilon, **{"model": OUR_MODEL, **recipe, **other})
+    return setting_of(data, epsilon, **{"model": OUR_MODEL, **recipe, "batch": 4000, **other})
 
 
 def _small_cells() -> list[Cell]:
@@ -74,12 +76,15 @@ def _grid_cells(data: str, fast: bool) -> list[Cell]:
     if fast:
         return _small_cells()
     printed = [setting_of(data, e) for e in (2.0, 0.5)]
-    cells = [setting_of(data, None), *(without(data, e) for e in _PLAIN[data])]
-    if data == "mnist":
+    cells = [setting_of(data, None), without(data, 2.0)]
+    if data == "fashion_mnist":
+        cells += [without(data, 5.2, **_WEAK), without(data, None)]
+    else:
+        cells.append(without(data, 0.5))
         cells += [setting_of(data, e, n_filters=m) for e in (2.0, None) for m in (1, 10)]
         cells += [setting_of(data, 2.0, n_basis=d) for d in (50, 100)]
     cells += [_ours(data, e) for e in (2.0, 0.5)]
-    cells.append(_ours(data, None, n_epochs=10))
+    cells.append(_ours(data, None, n_epochs=10, batch=500))
     return _repeated(printed, _N_PRINTED_FITS) + _repeated(cells)
 
 
@@ -108,6 +113,7 @@ def fitted_images(
     n_basis: int | None,
     n_filters: int,
     n_epochs: int,
+    batch: int,
     repeat: int = 0,
     inverse_temperature: float | None = None,
 ) -> tuple[Any, Images, float]:
@@ -126,10 +132,16 @@ def fitted_images(
     if epsilon is None:
         fitted: Any = LocallyLinearClassifier(max_epochs=n_epochs, random_state=repeat, **settings)
     else:
-        per_step = 500 if model == PAPER_MODEL else 4000
-        steps = n_epochs * max(1, round(len(pictures.X_train) / per_step))
-        private = pictures.private_settings | {"structure_seed": repeat}
-        fitted = DPLocallyLinearClassifier(epsilon, n_steps=steps, **private, **settings)
+        n_public = len(pictures.X_train)
+        if model == PAPER_MODEL:
+            settings["clip"] = _CLIP * batch
+        fitted = DPLocallyLinearClassifier(
+            epsilon,
+            n_steps=n_epochs * max(1, round(n_public / batch)),
+            sampling_probability=min(1.0, batch / n_public),
+            **pictures.private_settings | {"structure_seed": repeat},
+            **settings,
+        )
     start = time.process_time()
     fitted.fit(pictures.X_train, pictures.y_train)
     return fitted, pictures, time.process_time() - start
@@ -142,15 +154,17 @@ samples of 500, as the accountant requires, where the paper says batches of 500.
 temperature is 1/30 on MNIST and 1 on Fashion-MNIST, as printed, and 1 on both without projection,
 for which the text prints none and the authors' code (frhrdr/dp-llm on GitHub) has 1. Noise by the
 moments accountant, as there. The printed clip of 0.001 is in that code one of a loss averaged over
-a batch of 500, which is 0.5 for the loss of one image. Inputs are centered by the constants of
+a batch, which is 0.5 for the loss of one image of 500. Inputs are centered by the constants of
 MNIST; that code does not center clothing. A fast run has digits of 8 x 8.""".replace("\n", " ")
 
 _LOOKS_PROTOCOL = f"""Also as numbers, for 30 filters and 300 numbers or none, at epsilon 2 and 5.2
 and without privacy: the weight of the top filter among those of the predicted class, its likeness
 to their weighted mean, and the correlation of neighboring pixels, for the first {N_EXPLAINED} test
 images. Almost all weight is more than {MOST}. The paper judges pictures: that correlation stands
-for how readable a filter is. At 5.2, on clothing, 20 epochs of 500 images, where the paper has 60
-of 1,500 at 4 and more.""".replace("\n", " ")
+for how readable a filter is. At 5.2, on clothing, 60 epochs of samples of 1,500, as the paper has
+at 4 and more; the rate decays as elsewhere, in the authors' code it decays otherwise at 4 and 8. At
+epsilon 2 with a projection, the table has looks of other fits than accuracies; a run here measures
+both on the same.""".replace("\n", " ")
 
 
 def _printed(data: str, epsilon: float, value: float, twice: float) -> Row:

@@ -21,7 +21,7 @@ _HOSPITAL = "2,126 cardiotocograms instead of 100,140 hospital records"
 _PATIENTS = "10,000 simulated patients instead of 14,199 hospital records"
 _GRID = (
     "printed accuracies have 10 fits, as in the paper, other settings 5; our recipe has 40 epochs; "
-    "the clip of 0.001 applies, as in the authors' code, to a loss averaged over 500 images"
+    "the clip of 0.001 applies, as in the authors' code, to a loss averaged over a batch"
 )
 _SMALL_NETWORK = (
     "a network of 14,634 weights instead of 431,080 and 26,010, trained for 10 epochs "
@@ -66,9 +66,9 @@ REDUCED = {
     f"numbers, and all but 300 without privacy are left out; {_GRID}; filters of the "
     "first 200 test images",
     "locally_linear_fashion_mnist": "the paper prints two accuracies, and figure 5 for "
-    f"MNIST only; {_GRID}; at epsilon 5.2, 20 epochs of 500 images instead of 60 of 1,500; "
-    "clothing is centered, which that code does not do; filters of the first 200 test images",
-    "locally_linear_temperatures": "3 epochs instead of 20; epsilon 2 and no privacy",
+    f"MNIST only; {_GRID}; clothing is centered, which that code does not do; filters of the "
+    "first 200 test images",
+    "locally_linear_temperatures": "epsilon 2 and no privacy",
     "locally_linear_variety": "the paper shows two classes as pictures",
     "locally_linear_table": f"{_HOSPITAL}; three filters per class instead of two; five splits, "
     "or five fits on the first of them",
