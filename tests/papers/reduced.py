@@ -62,8 +62,8 @@ REDUCED = {
     "objective_calibration_alphas": "{n} of 19 domains; M at 1, beta at one half; 2 trees of depth "
     "2 and 4, 20 of depth 4; 5 folds instead of 10; the paper does not vary the alpha of leaves "
     "apart from that of splits, as far as our text of it says",
-    "locally_linear_mnist": "of figure 5, epsilon 1, 4 and 8, 5 and 100 filters, 500 "
-    f"numbers, and all but 300 without privacy are left out; {_GRID}; filters of the "
+    "locally_linear_mnist": "of figure 5, epsilon 4 and 8, 5 and 100 filters, 500 "
+    f"numbers, and 50, 100 and 500 without privacy are left out; {_GRID}; filters of the "
     "first 200 test images",
     "locally_linear_fashion_mnist": "the paper prints two accuracies, and figure 5 for "
     f"MNIST only; {_GRID}; clothing is centered, which that code does not do; filters of the "
