@@ -243,7 +243,7 @@ class Guarantee:
         return " ".join(_sentences([*self._promise(), *self._conditions(), *self.notes]))
 
     def _promise(self) -> list[str]:
-        adjacency = _ADJACENCY_WORDS[self.adjacency].format(unit=self.unit)
+        adjacency = _ADJACENCY_WORDS[self.adjacency].format(unit=without_rows(self.unit))
         words = [
             f"{self._numbers}-differential privacy for {self.unit}, under {adjacency}",
         ]

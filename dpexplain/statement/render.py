@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from typing import Protocol
 
-from dpexplain._utils.guarantee_words import upper_number
+from dpexplain._utils.guarantee_words import upper_number, without_rows
 from dpexplain.explain._text import shorten
 from dpexplain.statement.promise import Promise
 
@@ -90,7 +90,7 @@ def _title(statement: Stated) -> str:
 
 
 def _sections(statement: Stated) -> list[Section]:
-    adjacency = _ADJACENCY[statement.adjacency].format(unit=statement.unit)
+    adjacency = _ADJACENCY[statement.adjacency].format(unit=without_rows(statement.unit))
     everything = _promise(statement.everything, statement.adjacency)
     if statement.everything == statement.release:
         everything = ("the same as for the release",)

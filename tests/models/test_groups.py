@@ -42,6 +42,9 @@ def test_column_of_the_table_names_the_persons_and_is_no_feature(name):
     statement = model.statement()
     assert statement.unit == words
     assert statement.everything.epsilon == ledger.private_epsilon() < float("inf")
+    for text in (model.guarantee_.statement(), statement.text()):
+        assert text.count("at most 2 rows") == 1
+        assert "differ by the presence of one person (patient_id)" in text
     assert not hasattr(model, "_person_kind")
     assert list(X.columns) == ["age", "job"]
 
