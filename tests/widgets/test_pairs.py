@@ -80,7 +80,9 @@ def test_models_side_by_side_can_differ_in_their_pairs():
 def test_the_noise_of_a_pair_is_in_the_payload():
     fit = swept().explanations[1.0][0]
     (pair,) = fit.pairs
-    shown = build_payload(fit)["fits"][0][0]["terms"][-1]
+    ((payload,),) = build_payload(fit)["fits"]
+    shown = payload["terms"][-1]
+    assert payload["terms_above_noise"] == sum(term["above_noise"] for term in payload["terms"])
     for name in ("noise_std", "sampling_std", "total_std", "signal"):
         assert shown[name] == getattr(pair, name).ravel().tolist()
     assert (shown["noise_floor"], shown["band_factor"]) == (pair.noise_floor, pair.band_factor)

@@ -372,7 +372,7 @@ def _fit(
         "effect_words": explanation.effect_words,
         "effect_caution": explanation.effect_caution,
         "alarms": list(explanation.alarms),
-        "terms_above_noise": None if ranking is None else int(ranking["above_noise"].sum()),
+        "terms_above_noise": _count_above_noise(explanation),
         "terms": [
             {
                 **_term_fit(explanation[name]),
@@ -387,6 +387,14 @@ def _fit(
         ]
         + pair_fits(explanation, pairs),
     }
+
+
+def _count_above_noise(explanation: GlobalExplanation) -> int | None:
+    """Count the terms and pairs above the noise; None if unknown for any of them."""
+    terms, pairs = explanation.terms_above_noise, explanation.pairs_above_noise
+    if terms is None or (pairs is None and explanation.pairs):
+        return None
+    return len(terms) + len(pairs or ())
 
 
 def fit_payload(

@@ -185,9 +185,10 @@ class Overview {
     const agreement = rankAgreement(state);
     this.noise.hidden = !words && agreement === null;
     // Of models whose terms are not counted, such as trees and filters, the bar says nothing.
-    const count = words?.match(/^(\d+ of \d+|All|Nothing) /)?.[1].replace("All", "all").replace("Nothing", "none");
-    this.count.hidden = count === undefined;
-    setText(this.count, count === undefined ? "" : `${count} above noise`);
+    const above = state.fit.terms_above_noise ?? null, total = state.payload.terms.length;
+    const count = above === total ? "all" : above === 0 ? "none" : `${above} of ${total}`;
+    this.count.hidden = above === null;
+    setText(this.count, above === null ? "" : `${count} above noise`);
     this.noise.replaceChildren(
       ...[words, effects, caution].filter(Boolean).map((text) => html("p", { class: "dpx-sentence" }, text)),
       ...(agreement === null ? [] : [agreement]));

@@ -47,14 +47,13 @@ export function sweepTable(payload) {
   if (epsilons.length < 2) return null;
   const name = onlyMetric(payload);
   const known = (key) => fits.every((row) => typeof row[0][key] === "number");
-  const count = terms.filter(({ kind }) => kind !== "pair").length;
   const mean = (row, of) => meanOf(row.map(of));
   /** @type {[string, (row: import("../../types").Fit[], stop: number) => string][]} */
   const columns = [
     ["ε", (row, stop) => formatEpsilon(epsilons[stop])],
   ];
   if (known("terms_above_noise")) {
-    columns.push([`above noise, of ${count}`, (row) => formatNumber(mean(row, (fit) => fit.terms_above_noise), 3)]);
+    columns.push([`above noise, of ${terms.length}`, (row) => formatNumber(mean(row, (fit) => fit.terms_above_noise), 3)]);
   }
   if (known("noise_share")) {
     columns.push(["noise in curves", (row) => `${formatNumber(100 * mean(row, (fit) => fit.noise_share), 2)}%`]);
