@@ -506,6 +506,19 @@ def test_observed_bounds_contain_every_finite_value(values: list[float]) -> None
     assert all(feature.low <= value <= feature.high for value in finite_values)
 
 
+@pytest.mark.parametrize("values", [[0, 1e-35], [1e-32, 2e-32], [3e-40, 3e-40], [1e29, 4e29]])
+def test_a_drafted_range_is_never_too_narrow(values):
+    target = Schema._observed(np.zeros((2, 1)), values, task="regression").target
+    assert target.low <= min(values) <= max(values) <= target.high
+
+
+@pytest.mark.parametrize("values", [[0, 1e31], [1e35, 2e35], [-1e301, 1e301], [-1e308, -1e307]])
+def test_a_drafted_range_that_would_be_too_wide_is_clipped_with_a_warning(values):
+    with pytest.warns(UserWarning, match="clipped to -4e\\+29 to 4e\\+29; divide the target"):
+        target = Schema._observed(np.zeros((2, 1)), values, task="regression").target
+    assert target.low <= np.clip(min(values), -4e29, 4e29) <= target.high
+
+
 @pytest.mark.parametrize("field", ["version = 1", "high = 1"])
 def test_a_number_too_long_to_write_out_is_refused_in_words(field):
     text = Schema({"a": Numeric(0, 1)}, target=Range(0, 1)).to_toml()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+import warnings
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpexplain._utils.lazy import pd
 from dpexplain.schema.features import (
+    WIDEST_RANGE,
     Categorical,
     Classes,
     Date,
@@ -135,7 +137,7 @@ def observed_target(y: ArrayLike, *, task: Task = "auto") -> Target:
     finite = numbers[np.isfinite(numbers)]
     few = _is_truth(values) or np.unique(finite).size <= 2
     if task == "regression" or (task == "auto" and finite.size and not few):
-        return Range(*outward(finite), name=name)
+        return Range(*_target_ends(finite), name=name)
     label_of_text = dict(zip(texts_of(values), cells_of(values), strict=True))
     labels: list[Any] = [label for text, label in label_of_text.items() if text]
     if any(isinstance(label, str) for label in labels):
@@ -150,6 +152,20 @@ def _is_truth(values: Values) -> bool:
         return False
     present = [cell for cell, text in zip(values, texts_of(values), strict=True) if text]
     return bool(present) and all(isinstance(cell, bool | np.bool_) for cell in present)
+
+
+def _target_ends(finite: NDArray[np.float64]) -> tuple[float, float]:
+    """Return bounds for the values of a target, of a width that a range can have."""
+    low, high = outward(finite)
+    if high - low > WIDEST_RANGE:
+        reach = 0.4 * WIDEST_RANGE  # rounded outward, the bounds are still close enough
+        warnings.warn(
+            f"values of the target are clipped to -{reach:g} to {reach:g}; divide the target by a "
+            "power of ten to keep its values.",
+            stacklevel=2,
+        )
+        return outward(np.clip(finite, -reach, reach))
+    return low, max(high, low + 2.0 / WIDEST_RANGE)
 
 
 def _name(category: Any) -> Any:

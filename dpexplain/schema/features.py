@@ -36,7 +36,7 @@ from dpexplain.schema._cleaning import (
 from dpexplain.tables.cells import DATE_UNIT, cell_number, day_text
 from dpexplain.tables.spellings import comma_number, number_reader
 
-_WIDEST = 1e30
+WIDEST_RANGE = 1e30
 """Largest distance between the bounds of a target; the smallest is its inverse."""
 
 
@@ -317,11 +317,12 @@ class Range:
 
     def __post_init__(self) -> None:
         set_bounds(self)
-        if not 1.0 / _WIDEST <= self.high - self.low <= _WIDEST:
+        least, most = 1.0 / WIDEST_RANGE, WIDEST_RANGE
+        if not least <= self.high - self.low <= most:
             raise SchemaError(
-                f"Range: high - low must be between {1.0 / _WIDEST:g} and {_WIDEST:g}, since noise "
-                f"is kept in single precision; got low={short(self.low)} and "
-                f"high={short(self.high)}. Give the ends that values can reach, in another unit."
+                f"Range: high - low must be between {least:g} and {most:g}, since noise is kept in "
+                f"single precision; got low={short(self.low)} and high={short(self.high)}. Give "
+                "the ends that values can reach, in another unit."
             )
         _set_rules(self)
         for marker in self.missing:
