@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,15 +45,8 @@ from dpexplain.tables.groups import groups_or_declared, warn_of_persons
 from dpexplain.tables.opening import chunked_table
 from dpexplain.tables.targets import split_target
 
-if TYPE_CHECKING:
-    from dpexplain.statement import PrivacyStatement
-
 _SEEDED = "noise was drawn from reproducible_seed, so anybody who knows the seed can subtract it"
 _DRAFTED = "bounds and categories were read from the data"
-_STATE_A_SWEEP = (
-    "this %(name)s is not fitted; call fit first. A sweep fits copies of its model: "
-    "ledger.statement() states what all fits cost, and comparison.explanations has each guarantee."
-)
 
 
 class PrivateEstimator(PrivateHooks):
@@ -177,26 +170,6 @@ class PrivateEstimator(PrivateHooks):
             if self.ledger is None:
                 warn_of_total(self.adjacency, stacklevel=4)
         return self
-
-    def statement(self) -> PrivacyStatement:
-        """Return the privacy statement of this fit and its ledger.
-
-        Returns
-        -------
-        PrivacyStatement
-            Statement with the methods ``text()``, ``markdown()`` and ``to_json()``.
-
-        Raises
-        ------
-        NotFittedError
-            If the estimator has not been fitted.
-        """
-        from sklearn.utils.validation import check_is_fitted
-
-        from dpexplain.statement import statement_of
-
-        check_is_fitted(self, "guarantee_", msg=_STATE_A_SWEEP)
-        return statement_of(self.ledger_.summary(), guarantee=self.guarantee_)
 
     def health(self) -> Health:
         """Check the fit for mistakes in the table and for excessive noise.

@@ -116,6 +116,7 @@ def test_models_without_noise_follow_the_same_rule(kind):
     clean = estimator.fit(X, y).predict(X)
     more = with_more(X, y, [0, 30, 60], ["perhaps", "twelve", ""])
     np.testing.assert_array_equal(estimator.fit(*more).predict(X), clean)
+    assert "NOT PRIVATE, nothing is promised" in estimator.statement().text()
 
 
 @pytest.mark.parametrize("kind", [kind for kind in WITHOUT_NOISE if "twin" not in kind])
