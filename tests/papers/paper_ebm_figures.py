@@ -197,9 +197,8 @@ _CURVES = f"""Log-odds at public points of each feature, half of them at equal d
 equal ratios. {N_FITS} fits of each model: mean and deviation over fits, and the first one with its
 band. DP-EBM in the settings of the paper and in our default recipe, delta {DELTA:g}; lower
 and upper are the ends of the 95% band of total uncertainty, from released numbers only. Bagged EBM:
-mean of {N_BAGS} fits without privacy, each on 85% of the records (the
-paper has 25 for adult), plus and
-minus one standard deviation between them. EBMs are not private."""
+mean of {N_BAGS} fits without privacy, as in the paper for adult, each on 85% of the records, plus
+and minus one standard deviation between them. EBMs are not private."""
 ADULT_PROTOCOL = f"""{_CURVES} Single EBM: one of the fits of the bagged one. They are shown since
 the data are public. All rows of adult."""
 CLINICAL_PROTOCOL = f"""{_CURVES} {N_PATIENTS:,} simulated patients instead of the records of the

@@ -38,9 +38,9 @@ REDUCED = {
     "ebm_tables": "six of eight data sets; 25 splits, as in the paper",
     "ebm_noise": "two of four regressions; one fit each, as noise does not vary",
     "ebm_diffprivlib": "six of eight data sets, a newer diffprivlib; 25 splits, as in the paper",
-    "ebm_curves_adult": "16 bags instead of 25; the paper does not say how many fits it has",
-    "ebm_curves_clinical": f"{_PATIENTS}; 16 bags; the paper names 25 for figure 5 only",
-    "ebm_smoothness": "the paper has no such numbers; 16 bags",
+    "ebm_curves_adult": "25 bags, as in the paper, which does not say how many fits it has",
+    "ebm_curves_clinical": _PATIENTS,
+    "ebm_smoothness": "the paper has no such numbers",
     "ebm_splits": "five of eight data sets; the paper prints no such numbers; 10 of its 25 splits",
     "ebm_isotonic": _PATIENTS,
     "ebm_auroc_spread": "telco instead of the hospital records; 100 splits (50 of DP-EBM, 1,000 of "
