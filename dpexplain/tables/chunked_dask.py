@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -13,6 +13,12 @@ from dpexplain.exceptions import SchemaError
 from dpexplain.schema import Schema
 from dpexplain.tables.chunked import Chunk, ChunkedTable, check_name
 from dpexplain.tables.columns import check_names
+
+_SWITCHES: Final = {
+    "pyarrow_strings_enabled": ("FromPandas", "FromPandasDivisions"),
+    "verify_meta": ("FromDelayed",),
+}
+"""Switches of Dask's expressions that a fit turns off, and the expressions that have them."""
 
 
 class DaskTable(ChunkedTable):
@@ -44,7 +50,7 @@ class DaskTable(ChunkedTable):
                 f"X is a Dask {type(X).__name__}; pass a Dask DataFrame or a two-dimensional "
                 "Dask Array."
             )
-        self._collection = X
+        self._collection = _as_stored(X)
         # The client is looked up only once, so that the fit runs on the client that was checked
         # before the charge, even if another one is opened in between.
         self.client = _default_client()
@@ -92,6 +98,7 @@ class DaskTable(ChunkedTable):
         if _is_array(y, 1) and _is_array(X, 2) and not np.isnan(X.shape[0]):
             y = y.rechunk((X.chunks[0],))
         tables = np.ravel(X.to_delayed())
+        y = _as_stored(y)
         targets = [y] * len(tables) if isinstance(y, str) else np.ravel(y.to_delayed())
         return list(zip(tables, targets, strict=True))
 
@@ -163,6 +170,36 @@ def _default_client() -> Any | None:
     if client.asynchronous:
         raise ValueError("the Dask client is asynchronous; use Client(asynchronous=False).")
     return client
+
+
+def _as_stored(collection: Any) -> Any:
+    """Return a collection whose partitions Dask neither converts nor checks.
+
+    Dask turns a column of Python objects into one of text, and stops if the types of a delayed
+    partition are not those that it expects. A single cell decides whether pandas stores a column as
+    objects, so either would change how other records are read, or stop the fit.
+    """
+    expression = getattr(collection, "expr", None)  # an Array has none, and is not converted
+    return collection if expression is None else type(collection)(_unconverted(expression, {}))
+
+
+def _unconverted(expression: Any, known: dict[int, Any]) -> Any:
+    """Rebuild an expression of Dask without conversions and checks of types."""
+    if id(expression) not in known:  # a part may occur many times
+        if type(expression).__name__ == "ArrowStringConversion":
+            found = _unconverted(expression.frame, known)
+        else:
+            operands = [
+                _unconverted(operand, known) if hasattr(type(operand), "_parameters") else operand
+                for operand in expression.operands
+            ]
+            for name, kinds in _SWITCHES.items():
+                if type(expression).__name__ in kinds:
+                    operands[expression._parameters.index(name)] = False
+            same = all(a is b for a, b in zip(operands, expression.operands, strict=True))
+            found = expression if same else type(expression)(*operands)
+        known[id(expression)] = found
+    return known[id(expression)]
 
 
 def _is_frame(X: Any) -> bool:

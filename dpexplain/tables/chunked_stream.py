@@ -3,7 +3,7 @@
 Any object with ``__arrow_c_stream__`` is a stream, such as a DuckDB relation, a pyarrow or ADBC
 reader, or an ibis table. A lazy polars query is collected in batches. The library that creates
 the batches declares one type for each column, and missing cells are stored separately, so each cell
-is read independently.
+is read independently, unless the library chose the type by the cells (ADBC with SQLite).
 
 Nothing is executed before the ledger is charged, because a query may fail on a record (for example,
 when casting text to a number). The stream or query itself must therefore declare its column names.

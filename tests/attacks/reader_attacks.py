@@ -16,11 +16,20 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from attack_kit import Attack, Finding, estimator, first_find, is_regressor, replayed, table
-from dpexplain import tables
+from attack_kit import (
+    FEATURES,
+    Attack,
+    Finding,
+    estimator,
+    first_find,
+    is_regressor,
+    replayed,
+    table,
+)
+from dpexplain import Numeric, tables
 from dpexplain.cli.tables import read_texts
 from dpexplain.models import inputs
-from dpexplain.tables import columns
+from dpexplain.tables import chunked_dask, columns
 from dpexplain.tables import frames as _frames
 from dpexplain.tables.chunked_arrow import ArrowTable
 from leak_attacks import words_of
@@ -217,6 +226,45 @@ def polars_makes_the_list(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(_frames, "_times_of_polars", cells)
 
 
+# --- one cell of a Dask collection -------------------------------------------------------------
+
+
+def one_dask_cell(name: str) -> Finding:
+    """Add a record whose cell makes objects of a column: are others read in another way?"""
+    dask, dd = pytest.importorskip("dask"), pytest.importorskip("dask.dataframe")
+    features = {**FEATURES, "age": Numeric(0, 100, decimal=",")}  # no text has a period
+
+    X, y = table(name, 30)
+    frame = X.assign(age=X["age"] + 0.5, target=y)
+    usual = frame.iloc[:0]
+
+    def of_one(frame: pd.DataFrame) -> Any:
+        return dd.from_pandas(frame, npartitions=2), "target"
+
+    def of_parts(frame: pd.DataFrame) -> Any:
+        parts = [frame.iloc[:9], frame.iloc[9:]]
+        return dd.from_delayed([dask.delayed(part) for part in parts], meta=usual), "target"
+
+    def attempts() -> Iterator[Finding]:
+        model = estimator(name, features=features)
+        for made in (of_one, of_parts):
+            for odd in ("unknown", b"\xff", 2**64):
+                one = pd.DataFrame({**frame.iloc[0], "age": odd}, index=[30], dtype=object)
+                more = pd.concat([frame.astype({"age": object}), one])
+                what = f"{made.__name__}, {odd!r}"
+                try:
+                    found = replayed(model, made(frame), made(more))
+                except RuntimeError as error:
+                    found = Finding(True, str(error))
+                yield Finding(found.broke, f"{what}: {found.evidence}"[:200])
+
+    return first_find(attempts())
+
+
+def dask_converts_columns(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(chunked_dask, "_as_stored", lambda collection: collection)
+
+
 # --- one row without a target ------------------------------------------------------------------
 
 
@@ -302,6 +350,13 @@ ATTACKS = [
         one_polars_cell,
         polars_makes_the_list,
         "polars turns columns into lists",
+    ),
+    Attack(
+        "one cell changes how Dask reads a column, or stops the fit",
+        one_dask_cell,
+        dask_converts_columns,
+        "Dask makes texts of a column of objects",
+        every_model=False,
     ),
     Attack(
         "a row without a target counts as something",

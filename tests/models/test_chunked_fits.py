@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import tempfile
+from decimal import Decimal
 
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
+from dask import delayed
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
@@ -26,7 +29,7 @@ from chunked_tables import (
     make_estimator,
     make_table,
 )
-from dpexplain import PrivacyLedger
+from dpexplain import Classes, Numeric, PrivacyLedger, Schema
 from dpexplain.audit.replay import same_value
 from dpexplain.exceptions import SchemaError
 from dpexplain.models.boosting.records import chunked as boosting_chunks
@@ -206,6 +209,35 @@ def test_parts_of_other_types_give_the_model_of_the_whole(seed, dtypes):
         X = X.apply(lambda c, f=convert, k=keep: c if k and c.name == "job" else f(c))
         parts.append((X, y if keep else convert(y)))
     assert_same_fit(make_estimator(name), table, ListTable(parts), None)
+
+
+COLLECTIONS = {
+    "a frame": lambda parts, usual: dd.from_pandas(pd.concat(parts), npartitions=2),
+    "a part of a frame": lambda parts, usual: dd.from_pandas(
+        pd.concat(parts).assign(unused=1), npartitions=2
+    ).drop(columns="unused"),
+    "frames together": lambda parts, usual: dd.concat(
+        [dd.from_pandas(part, npartitions=1) for part in parts]
+    ),
+    "delayed parts": lambda parts, usual: dd.from_delayed(
+        [delayed(part) for part in parts], meta=usual
+    ),
+    "a function": lambda parts, usual: dd.from_map(lambda place: parts[place], range(2)),
+}
+
+
+@pytest.mark.parametrize("make", COLLECTIONS.values(), ids=COLLECTIONS)
+@pytest.mark.parametrize("odd", ["unknown", b"\xff", "\ud800", 2**64, Decimal("sNaN")], ids=repr)
+def test_dask_turns_no_column_into_text_because_of_one_cell(make, odd):
+    name = "DPExplainableBoostingClassifier"
+    table = make_table(name, 40)
+    table["age"] = [*(np.arange(39) + 0.5), odd]
+    schema = Schema({"age": Numeric(0, 100, decimal=",")}, target=Classes(["no", "yes"]))
+    usual = make_table(name, 1).iloc[:0]
+    X = make([table.iloc[:20].infer_objects(), table.iloc[20:]], usual)
+    estimator = make_estimator(name).set_params(schema=schema)
+    assert_same_fit(estimator, table, X, "visits")
+    assert_same_fit(estimator, table, X, X["visits"])
 
 
 # What is refused, and when.
