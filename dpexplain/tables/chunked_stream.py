@@ -20,6 +20,7 @@ from dpexplain.schema import Schema
 from dpexplain.tables.chunked import Chunk, ChunkedTable, ChunkError, check_name
 from dpexplain.tables.chunked_arrow import BATCH_ROWS, features_and_target, frame_of_batch
 from dpexplain.tables.columns import check_names, reads_once
+from dpexplain.tables.frames import frame_of
 
 _READ: Final[WeakValueDictionary[int, Any]] = WeakValueDictionary()
 """Streams that have been read and are therefore empty, by their ids."""
@@ -79,12 +80,12 @@ class StreamTable(ChunkedTable):
         yield from self._frames(list(schema.feature_names))
 
     def _frames(self, names: list[str]) -> Iterator[Any]:
-        batches = _batches(self._stream, names)
+        frames = _frames_of(self._stream, names)
         if reads_once(self._stream):
             _READ[id(self._stream)] = self._stream
         while True:
             try:
-                batch = next(batches, None)
+                frame = next(frames, None)
             except BaseException as error:  # a panic of polars is not an Exception
                 if not isinstance(error, Exception) and _asked_to_stop(error):
                     raise
@@ -93,25 +94,35 @@ class StreamTable(ChunkedTable):
                 failure = ""
             if failure:  # raised here, because a chained error might show a cell
                 raise ChunkError(failure)
-            if batch is None:
+            if frame is None:
                 return
-            for start in range(0, batch.num_rows, BATCH_ROWS):
-                yield frame_of_batch(batch.slice(start, BATCH_ROWS), names)
+            yield frame
 
 
 def _asked_to_stop(error: BaseException) -> bool:
     return isinstance(error, KeyboardInterrupt | SystemExit | GeneratorExit)
 
 
+def _frames_of(X: Any, names: Sequence[str]) -> Iterator[Any]:
+    """Yield the rows of a stream, in frames that are not too long."""
+    for batch in _batches(X, names):
+        for start in range(0, len(batch), BATCH_ROWS):
+            part = batch[start : start + BATCH_ROWS]
+            yield part if hasattr(part, "iloc") else frame_of_batch(part, names)
+
+
 def _batches(X: Any, names: Sequence[str]) -> Iterator[Any]:
-    """Yield the record batches of a stream."""
+    """Yield the record batches of a stream, or frames if it has columns of objects."""
     from pyarrow import RecordBatchReader
 
-    if hasattr(X, "collect_batches"):
-        for frame in X.select(_for_arrow(X, names)).collect_batches():
-            yield from RecordBatchReader.from_stream(frame)
-    else:
+    if not hasattr(X, "collect_batches"):
         yield from RecordBatchReader.from_stream(X)
+        return
+    # Arrow would store places in the memory for a column that one cell makes one of objects.
+    types = X.collect_schema()
+    objects = any(str(types[name]) == "Object" for name in names)
+    for frame in X.select(list(names) if objects else _for_arrow(X, names)).collect_batches():
+        yield from [frame_of(frame)] if objects else RecordBatchReader.from_stream(frame)
 
 
 def _for_arrow(X: Any, names: Sequence[str]) -> list[Any]:

@@ -86,6 +86,16 @@ def test_a_stream_gives_the_model_of_the_table_in_memory(make, monkeypatch):
     assert_same_fit(make_estimator(CLASSIFIER), table, make(table.assign(unused=1)), "visits")
 
 
+def test_a_lazy_column_that_one_cell_makes_one_of_objects_is_read_cell_by_cell(monkeypatch):
+    polars = pytest.importorskip("polars")
+    monkeypatch.setattr(chunked_stream, "BATCH_ROWS", 50)
+    table = make_table(CLASSIFIER, 300)
+    table["age"] = [*table["age"][:-1], 1 + 2j]
+    objects = polars.Series("age", list(table["age"]), dtype=polars.Object)
+    frame = polars.from_pandas(table.drop(columns="age")).with_columns(objects)
+    assert_same_fit(make_estimator(CLASSIFIER), table, frame.lazy(), "visits")
+
+
 @pytest.mark.full
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("make", STREAMS.values(), ids=STREAMS)
