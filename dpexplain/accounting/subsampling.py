@@ -93,15 +93,26 @@ def subsampled_noise_multiplier(
 
     def spent(multiplier: float, by: str) -> float:
         """Return the epsilon of all steps with this noise, computed with the method `by`."""
-        event = SubsampledGaussianEvent("steps", multiplier, sampling_probability, n_steps)
+        noise = _short(multiplier)
+        event = SubsampledGaussianEvent("steps", noise, sampling_probability, n_steps)
         return _BOUNDS[by](Spending.of([event], side), delta)
 
     if accountant != "pld":
-        return _least_noise(lambda noise: spent(noise, accountant), target, 1.0)
+        return _short(_least_noise(lambda noise: spent(noise, accountant), target, 1.0))
     if sampling_probability < 1.0:
         check_pld()
     start = _least_noise(lambda noise: spent(noise, "quick"), target, 1.0)
-    return _least_noise(lambda noise: spent(noise, "pld"), target, start)
+    return _short(_least_noise(lambda noise: spent(noise, "pld"), target, start))
+
+
+def _short(multiplier: float) -> float:
+    """Round up to 32 binary digits, so that multiplying by a bound is exact.
+
+    At an extreme delta, the last digit of the multiplier can change epsilon by more than 1e-4. So
+    the multiplier of the event must be the one whose epsilon was computed.
+    """
+    share, exponent = math.frexp(multiplier)
+    return math.ldexp(math.ceil(math.ldexp(share, 32)), exponent - 32)
 
 
 def _least_noise(spent: Callable[[float], float], target: float, start: float) -> float:

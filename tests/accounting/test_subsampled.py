@@ -57,3 +57,13 @@ def test_calibrated_noise_spends_the_budget_and_no_more(accountant, epsilon):
 
     spent = epsilon_from_events(steps, 1e-5, accountant=accountant)
     assert epsilon * (1 - 1e-4) <= spent <= epsilon
+
+
+@pytest.mark.parametrize("rows", [1, 3, 7, 1000])
+@pytest.mark.parametrize("delta", [1e-16, 1e-5, 0.9])
+def test_the_noise_found_costs_at_most_epsilon_to_the_last_digit(rows, delta):
+    multiplier = subsampled_noise_multiplier(1.0, delta, 100, 0.01)
+    bound = rows * 2.0**20
+    charged = multiplier * bound / bound  # as a phase computes it from integers
+    assert charged == multiplier
+    assert epsilon_from_events([SubsampledGaussianEvent("steps", charged, 0.01, 100)], delta) <= 1.0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal, get_args
@@ -224,14 +223,11 @@ def noise_multiplier(
     adjacency: str,
 ) -> float:
     """Return the noise-to-clip ratio at which a fit spends its whole budget."""
-    return math.nextafter(
-        subsampled_noise_multiplier(
-            epsilon,
-            delta,
-            n_steps,
-            sampling_probability,
-            accountant=composition,
-            adjacency=adjacency,
-        ),
-        math.inf,
+    return subsampled_noise_multiplier(
+        epsilon,
+        delta,
+        n_steps,
+        sampling_probability,
+        accountant=composition,
+        adjacency=adjacency,
     )
