@@ -29,17 +29,22 @@ class ScoresClasses(ClassifierMixin):
     """Mixin for classifiers that read labels in all spellings that the schema knows."""
 
     schema_: Schema
+    _told_order: list[Any] | None = None
 
     def __sklearn_clone__(self) -> Any:
         """Clone for a meta-estimator of scikit-learn, which expects sorted classes.
 
-        Our own code, which does not, clones with `unfitted_copy`.
+        It is told once, not at every clone that a grid search makes of this model or of its copies.
+        Our own code, which does not expect sorted classes, clones with `unfitted_copy`.
         """
         target = getattr(getattr(self, "schema", None), "target", None)
         labels = np.array(target.labels) if isinstance(target, Classes) else np.array([])
-        if not np.array_equal(labels, np.unique(labels)):
+        if not np.array_equal(labels, np.unique(labels)) and self._told_order != labels.tolist():
             warnings.warn(_UNSORTED.format(classes=listing(map(str, labels))), UserWarning, 2)
-        return super().__sklearn_clone__()
+            self._told_order = labels.tolist()
+        copy = super().__sklearn_clone__()
+        copy._told_order = self._told_order
+        return copy
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
         """Return the accuracy on labeled rows. It is not private.

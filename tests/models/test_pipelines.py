@@ -128,9 +128,12 @@ LEAVING = Schema(SCHEMA.features, target=Classes(["stayed", "churned"]))
 def test_classes_that_are_not_sorted_are_told_to_those_who_clone_the_model(model):
     estimator = model(4, schema=LEAVING)
     with pytest.warns(UserWarning, match=r"'stayed', 'churned' are in the order of the schema"):
-        assert clone(estimator).schema == LEAVING
+        copy = clone(estimator)
+    assert copy.schema == LEAVING
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        clone(estimator)
+        clone(pickle.loads(pickle.dumps(copy)))  # as a grid search does in each process
         clone(model(4, schema=SCHEMA))
         clone(model(4))
 
