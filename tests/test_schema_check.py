@@ -130,3 +130,16 @@ def test_the_report_agrees_with_what_a_fit_reads_and_never_fails(data):
             assert missing == np.isnan(codes).sum()
         else:
             assert own.sum() == (codes >= len(feature.categories)).sum()
+
+
+def test_the_target_may_be_named_as_in_a_fit():
+    table = pd.DataFrame({"age": [20, 16], "job": ["clerk", "smith"], "left": ["no", "maybe"]})
+    by_name, given = (
+        report(X, y) for X, y in ((table, "left"), (table[["age", "job"]], table.left))
+    )
+    assert by_name.rows == given.rows
+    for wrong, words in (("lefd", "Did you mean 'left'"), ("age", "feature of the schema")):
+        with pytest.raises(ValueError, match=words):
+            report(table, wrong)
+    with pytest.raises(TypeError, match="without column names"):
+        report([[20, "clerk"]], "left")

@@ -301,3 +301,14 @@ def test_lines_of_totals_are_asked_about_and_hide_no_record_number():
     assert [row[1:4] for row in found if row[0] == "all columns"] == [
         ("a line of totals?", "used as a record if it has a target", 2)
     ]
+
+
+def test_the_target_of_a_draft_may_be_named_as_in_a_fit():
+    table = pd.DataFrame({**MESSY, "income": [100.0 * k for k in range(N)]})
+    X, y = table.drop(columns="income"), table["income"]
+    assert Schema.draft(table, "income") == Schema.draft(X, y)
+    assert Schema.from_frame(table, "income") == Schema.from_frame(X, y)
+    assert isinstance(Schema.draft(table, "income").schema.target, Range)
+    for make in (Schema.draft, Schema.from_frame):
+        with pytest.raises(ValueError, match="Did you mean 'income'"):
+            make(table, "incom")

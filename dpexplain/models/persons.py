@@ -23,11 +23,6 @@ from dpexplain.tables.chunked import ChunkedTable
 from dpexplain.tables.columns import cells_of, values_of
 from dpexplain.tables.groups import grouping_of, without_groups
 
-PERSONS_IN_PARTS = (
-    "groups= and max_rows_per_person need a table in memory, because the rows of a person may be "
-    "in several chunks; load the table."
-)
-
 
 def features_without_groups(X: Any, groups: Any, schema: Schema | None) -> Any:
     """Return a table without its column of person IDs.
@@ -81,11 +76,8 @@ def checked_groups(groups: Any, X: Any, max_rows: int | None) -> tuple[str | Non
     Raises
     ------
     ValueError
-        If only one of `groups` and `max_rows` is given, or if `groups` is given for a table that is
-        read in chunks.
+        If only one of `groups` and `max_rows` is given.
     """
-    if isinstance(X, ChunkedTable) and groups is not None:
-        raise ValueError(PERSONS_IN_PARTS)
     if (groups is None) != (max_rows is None):
         raise ValueError(
             f"max_rows_per_person={max_rows} and groups= must be given together: groups= says "

@@ -28,12 +28,11 @@ from dpexplain.models.inputs import (
     rows_of,
     rows_with_target,
 )
+from dpexplain.models.persons import bounded_rows as _bounded_rows
 from dpexplain.models.persons import (
-    PERSONS_IN_PARTS,
     checked_groups,
     features_without_groups,
 )
-from dpexplain.models.persons import bounded_rows as _bounded_rows
 from dpexplain.models.private_checks import check_private_parameters
 from dpexplain.models.private_hooks import PrivateHooks
 from dpexplain.schema import Schema
@@ -140,7 +139,9 @@ class PrivateEstimator(PrivateHooks):
             "private",
             "weights, warm starts and callbacks would change a record's influence",
         )
-        X, y = split_target(self._as_table(X), y, self.schema)
+        X = self._as_table(X)
+        if not isinstance(X, ChunkedTable):
+            X, y = split_target(X, y, self.schema)
         groups = groups_or_declared(groups, self.max_rows_per_person, self.schema)
         if not is_unlisted():  # a sweep warns once
             warn_of_persons(self.schema, self.max_rows_per_person, stacklevel=3)
@@ -234,9 +235,15 @@ class PrivateEstimator(PrivateHooks):
     """Reason why a fit does not read chunks, for the error message."""
 
     def _as_table(self, X: Any) -> Any:
+        kind = "a table in chunks" if isinstance(X, ChunkedTable) else kind_in_parts(X)
+        if kind and self._reads_chunks and self.max_rows_per_person is not None:
+            raise ValueError(
+                f"X is {kind}, and max_rows_per_person needs a table in memory{in_memory_call(X)}, "
+                "because the rows of a person may be in several chunks."
+            )
         if isinstance(X, ChunkedTable):
             return X
-        if kind := kind_in_parts(X):
+        if kind:
             if self._reads_chunks:
                 return chunked_table(X)
             raise TypeError(
@@ -341,7 +348,7 @@ class PrivateEstimator(PrivateHooks):
             If a parameter of the estimator or a column of `X` is wrong.
         """
         X = self._as_table(X)
-        if isinstance(y, str):
+        if not isinstance(X, ChunkedTable):
             X, _ = split_target(X, y, self.schema)
         check_private_parameters(self)
         self._check_settings()
@@ -364,8 +371,6 @@ class PrivateEstimator(PrivateHooks):
                 "schema=None reads bounds and categories from a table in memory; X is read in "
                 "chunks, so pass schema=Schema(...)."
             )
-        if self.max_rows_per_person is not None:
-            raise ValueError(PERSONS_IN_PARTS)
         X.check_columns(self.schema)
         if y is not None:
             X.check_target(y, self.schema)

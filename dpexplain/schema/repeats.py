@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from dpexplain._utils.lazy import pd
 from dpexplain.schema.guesses import FEWEST_ROWS, MOST_CATEGORIES, looks_like_codes
-from dpexplain.schema.suspicions import Found, KnownRoles
-from dpexplain.tables.columns import Column
+from dpexplain.schema.suspicions import Found
+from dpexplain.tables.columns import Column, KnownRoles
 from dpexplain.tables.encoding import texts_of
 
 _DROPPED = "the row is dropped if persons are protected"

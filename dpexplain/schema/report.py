@@ -20,11 +20,12 @@ from dpexplain.exceptions import SchemaError
 from dpexplain.schema import repeats, suspicions
 from dpexplain.schema._checks import short
 from dpexplain.schema.features import Categorical, Classes, Date, Numeric, Range, Target
-from dpexplain.schema.suspicions import Found, KnownRoles
+from dpexplain.schema.suspicions import Found
 from dpexplain.tables.cells import UNREADABLE, cell_text, day_text
 from dpexplain.tables.columns import (
     Column,
     KnownColumns,
+    KnownRoles,
     as_table,
     cells_of,
     columns_in_order,

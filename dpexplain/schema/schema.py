@@ -30,6 +30,7 @@ from dpexplain.schema.features import (
     Task,
 )
 from dpexplain.schema.from_interpret import FromInterpret
+from dpexplain.tables.targets import split_target
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -233,8 +234,8 @@ class Schema(FromInterpret):
         ----------
         X : DataFrame or array of shape (n_samples, n_features)
             Public data.
-        y : array of shape (n_samples,) or None, default=None
-            Public target; None for a schema that has no target.
+        y : array of shape (n_samples,), str or None, default=None
+            Public target, or the name of its column in `X`; None for a schema that has no target.
         task : {"auto", "classification", "regression"}, default="auto"
             Type of the target; "auto" means regression if there are more than two distinct numbers.
 
@@ -253,7 +254,7 @@ class Schema(FromInterpret):
             PrivacyWarning,
             stacklevel=2,
         )
-        return cls._observed(X, y, task=task)
+        return cls._observed(*split_target(X, y, None), task=task)
 
     @classmethod
     def draft(
@@ -273,8 +274,8 @@ class Schema(FromInterpret):
         ----------
         X : DataFrame or array of shape (n_samples, n_features)
             Public data.
-        y : array of shape (n_samples,) or None, default=None
-            Public target; None for a schema that has no target.
+        y : array of shape (n_samples,), str or None, default=None
+            Public target, or the name of its column in `X`; None for a schema that has no target.
         task : {"auto", "classification", "regression"}, default="auto"
             Type of the target, as in `from_frame`.
         exclude : sequence of str, default=()
@@ -289,6 +290,8 @@ class Schema(FromInterpret):
         ------
         SchemaError
             If an excluded column does not exist, or no feature is left.
+        ValueError
+            If `y` is a name, and `X` does not have exactly one column of that name.
 
         Warns
         -----
@@ -303,6 +306,7 @@ class Schema(FromInterpret):
             PrivacyWarning,
             stacklevel=2,
         )
+        X, y = split_target(X, y, None)
         found = drafted(X, y, task=task, exclude=exclude)
         schema = cls(found.features, found.target, id=found.id, person=found.person)
         return SchemaDraft(schema, tuple(found.decisions))
@@ -424,8 +428,8 @@ class Schema(FromInterpret):
         ----------
         X : DataFrame or array of shape (n_samples, n_features)
             The records.
-        y : array of shape (n_samples,) or None, default=None
-            The target; None if only the features are checked.
+        y : array of shape (n_samples,), str or None, default=None
+            The target, or the name of its column in `X`; None if only the features are checked.
         max_rows_per_person : int or None, default=None
             Maximum number of rows per person that the fit will use; excess rows are counted.
 
@@ -442,6 +446,9 @@ class Schema(FromInterpret):
         ------
         SchemaError
             If columns are missing, or `y` is given but the schema has no target.
+        ValueError
+            If `y` is a name, and `X` does not have exactly one column of that name, or the schema
+            says that the column is a feature, an ID or the person column.
         TypeError
             If `X` is a path, a pyarrow dataset or a Dask collection; read it into memory first.
 
@@ -468,6 +475,7 @@ class Schema(FromInterpret):
             PrivacyWarning,
             stacklevel=2,
         )
+        X, y = split_target(X, y, self)
         return schema_report(self, self.target, X, y, max_rows_per_person)
 
     @classmethod

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ from dpexplain.schema.guesses import (
     spelled_alike,
 )
 from dpexplain.tables.cells import cell_number, day_text
-from dpexplain.tables.columns import Column, KnownColumns, values_of
+from dpexplain.tables.columns import Column, KnownRoles, values_of
 from dpexplain.tables.encoding import encode_categorical, encode_classes, read_numbers, texts_of
 
 Found = list[tuple[str, str, NDArray[np.bool_]]]
@@ -52,18 +52,6 @@ _TOTALS: Final = frozenset(
 )
 """Words in the footers of reports."""
 _LEFT_OVER: Final = 0.02  # proportion of the target's variation that a copy of it leaves
-
-
-class KnownRoles(KnownColumns, Protocol):
-    """Interface for the parts of a schema that name columns."""
-
-    @property
-    def id(self) -> str | Sequence[str]:
-        """Columns that identify records."""
-
-    @property
-    def person(self) -> str | None:
-        """Column that identifies people, or None."""
 
 
 def of_feature(name: str, column: Column, feature: Feature) -> Found:

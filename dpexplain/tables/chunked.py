@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpexplain._utils.lazy import pd
-from dpexplain._utils.names import closest_name
 from dpexplain.schema import Schema
 from dpexplain.tables.columns import cells_of, values_of
 
@@ -143,26 +142,3 @@ def _joined(columns: Sequence[Any]) -> NDArray[Any]:
             joined[place] = cell  # assigned one by one, because numpy would unpack a list
         start += len(value)
     return joined
-
-
-def check_name(y: Any, names: list[str], schema: Schema | None) -> None:
-    """Check that `y` names exactly one column, and that it can be the target."""
-    if not isinstance(y, str):
-        raise TypeError(
-            f"y is a {type(y).__name__}; for a table read in chunks, pass the name of the target "
-            "column."
-        )
-    if schema is not None and y in schema.features:
-        raise ValueError(f"y={y!r} is a feature of the schema; name the column of the target.")
-    if schema is not None and y in (*schema.id, schema.person):
-        raise ValueError(
-            f"y={y!r} identifies records or persons, as the schema says; name the column of the "
-            "target."
-        )
-    if names.count(y) != 1:
-        meant = None if y in names else closest_name(y, names)
-        hint = "" if meant is None else f" Did you mean {meant!r}?"
-        raise ValueError(
-            f"y={y!r} is not the name of one column of the table; it has "
-            f"{', '.join(map(repr, names[:20]))}{' and others' if len(names) > 20 else ''}.{hint}"
-        )

@@ -26,8 +26,9 @@ from dpexplain._utils.extras import needed
 from dpexplain._utils.lazy import pd
 from dpexplain.schema import Schema
 from dpexplain.tables.cells import UNREADABLE
-from dpexplain.tables.chunked import Chunk, ChunkedTable, check_name, in_one_piece
+from dpexplain.tables.chunked import Chunk, ChunkedTable, in_one_piece
 from dpexplain.tables.columns import Column, check_names
+from dpexplain.tables.targets import check_name
 
 BATCH_ROWS: Final = 1 << 16
 """Number of rows that are decoded at a time."""

@@ -11,8 +11,9 @@ import numpy as np
 from dpexplain._utils.lazy import pd
 from dpexplain.exceptions import SchemaError
 from dpexplain.schema import Schema
-from dpexplain.tables.chunked import Chunk, ChunkedTable, check_name
+from dpexplain.tables.chunked import Chunk, ChunkedTable
 from dpexplain.tables.columns import check_names
+from dpexplain.tables.targets import check_name
 
 _SWITCHES: Final = {
     "pyarrow_strings_enabled": ("FromPandas", "FromPandasDivisions"),

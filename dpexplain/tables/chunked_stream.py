@@ -17,10 +17,11 @@ from weakref import WeakValueDictionary
 
 from dpexplain._utils.extras import needed
 from dpexplain.schema import Schema
-from dpexplain.tables.chunked import Chunk, ChunkedTable, ChunkError, check_name
+from dpexplain.tables.chunked import Chunk, ChunkedTable, ChunkError
 from dpexplain.tables.chunked_arrow import BATCH_ROWS, features_and_target, frame_of_batch
 from dpexplain.tables.columns import check_names, reads_once
 from dpexplain.tables.frames import frame_of
+from dpexplain.tables.targets import check_name
 
 _READ: Final[WeakValueDictionary[int, Any]] = WeakValueDictionary()
 """Streams that have been read and are therefore empty, by their ids."""

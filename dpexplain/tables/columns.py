@@ -40,6 +40,18 @@ class KnownColumns(Protocol):
         """Number of features."""
 
 
+class KnownRoles(KnownColumns, Protocol):
+    """Interface for the parts of a schema that name columns."""
+
+    @property
+    def id(self) -> str | Sequence[str]:
+        """Columns that identify records."""
+
+    @property
+    def person(self) -> str | None:
+        """Column that identifies people, or None."""
+
+
 def columns_in_order(X: ArrayLike, schema: KnownColumns) -> list[pd.Series | NDArray[Any]]:
     """Return the columns in schema order, without reading values.
 
