@@ -25,8 +25,9 @@ def check_estimator(estimator: Any) -> None:
     needed = ("planned_events", "reference_estimator", "get_params", "set_params")
     if isinstance(estimator, type) or not all(hasattr(estimator, name) for name in needed):
         raise ValueError(
-            f"estimator={type(estimator).__name__} is not a private estimator; pass an instance "
-            "such as DPExplainableBoostingClassifier(schema=schema)."
+            f"estimator={type(estimator).__name__} is not a private estimator; pass one instance, "
+            "such as DPExplainableBoostingClassifier(schema=schema). To compare kinds of models, "
+            "sweep each of them with the same ledger."
         )
 
 
@@ -115,8 +116,8 @@ def check_parts(X: Any, groups: Any, n_jobs: int | None) -> bool:
     kind = kind_in_parts(X)
     if kind and groups is not None:
         raise ValueError(
-            f"X is {kind}, and groups= needs a table in memory, because the rows of a person may "
-            "be in several chunks."
+            f"X is {kind}, and groups= needs a table in memory{in_memory_call(X)}, because the "
+            "rows of a person may be in several chunks."
         )
     if is_stream(X) and reads_once(X):
         raise ValueError(

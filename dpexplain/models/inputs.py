@@ -277,6 +277,9 @@ def some_rows_with_target(X: Any, y: Any, schema: Schema) -> tuple[Any, Any]:
     return X, y
 
 
+_NO_WEIGHTS = " Instead of survey weights, make the columns that they follow from features."
+
+
 def reject_unsupported(given: Mapping[str, Any], kind: str, reason: str) -> None:
     """Reject fit parameters such as ``sample_weight``, unless they are None.
 
@@ -297,7 +300,7 @@ def reject_unsupported(given: Mapping[str, Any], kind: str, reason: str) -> None
     if named := sorted(name for name, value in given.items() if value is not None):
         raise TypeError(
             f"fit got {', '.join(named)}, which {kind} fits do not support, because {reason}. "
-            "Remove it."
+            f"Remove it.{_NO_WEIGHTS * ('sample_weight' in named)}"
         )
 
 

@@ -128,8 +128,14 @@ def _is_ibis(X: object) -> bool:
 
 
 def in_memory_call(X: object) -> str:
-    """Return the expression that reads a query or stream, for error messages."""
-    call = _executed_by(X)
+    """Return the expression that loads a table read in chunks, for error messages."""
+    call = _executed_by(X) or ("pandas.read_parquet(X)" if isinstance(X, str) else "")
+    others = {
+        "__fspath__": "pandas.read_parquet(X)",
+        "__dask_graph__": "X.compute()",
+        "get_fragments": "X.to_table()",
+    }
+    call = call or next((call for name, call in others.items() if hasattr(X, name)), "")
     return f" ({call})" if call else ""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from decimal import Decimal
 
@@ -321,7 +322,20 @@ def test_people_with_several_rows_need_a_table_in_memory(tmp_path):
         estimator = make_estimator(
             "DPExplainableBoostingClassifier", ledger=ledger, max_rows_per_person=2
         )
-        with pytest.raises(ValueError, match="table in memory"):
+        tables = {
+            "pandas.read_parquet(X)": (path, str(path)),
+            "X.to_table()": (ds.dataset(path),),
+            "X.compute()": (dd.from_pandas(table, npartitions=2),),
+            "X.read_all()": (pq.ParquetFile(path).schema_arrow.empty_table().to_reader(),),
+        }
+        for call, queries in tables.items():
+            for X in queries:
+                with pytest.raises(ValueError, match=re.escape(f"table in memory ({call})")):
+                    estimator.fit(X, "visits", groups=np.arange(20))
+        with pytest.raises(ValueError, match="a table in chunks"):
+            estimator.fit(ListTable([table]), "visits", groups=np.arange(20))
+        estimator.set_params(max_rows_per_person=None)
+        with pytest.raises(ValueError, match="must be given together"):
             estimator.fit(path, "visits", groups=np.arange(20))
 
 
