@@ -163,7 +163,7 @@ def test_noise_alone_spreads_weights_as_predicted():
 
 def test_rates_fall_to_zero_or_by_a_fifth():
     assert linear_rates(1.0, 4).tolist() == [1.0, 0.75, 0.5, 0.25]
-    assert stepped_rates(1.0, 5, 2).tolist() == pytest.approx([1.0, 1.0, 0.8, 0.8, 0.64])
+    assert stepped_rates(1.0, 5, 2, 0.8).tolist() == pytest.approx([1.0, 1.0, 0.8, 0.8, 0.64])
 
 
 # --- accounting -------------------------------------------------------------------------------

@@ -122,7 +122,7 @@ def linear_rates(peak: float, n_steps: int) -> Floats:
     return peak * (1.0 - np.arange(n_steps) / n_steps)
 
 
-def stepped_rates(peak: float, n_steps: int, every: int, factor: float = 0.8) -> Floats:
+def stepped_rates(peak: float, n_steps: int, every: int, factor: float) -> Floats:
     """Return learning rates that are multiplied by `factor` every `every` steps."""
     return peak * factor ** np.floor(np.arange(n_steps) / max(every, 1))
 

@@ -59,7 +59,6 @@ LARGEST_INPUTS = 1 << 14
 """Maximum number of inputs of a model, counting both numbers and categories."""
 
 _LEAST_NOISE = 0.1
-_EPOCHS_PER_DECAY = 5
 
 
 class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
@@ -392,13 +391,13 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
         preparation, basis, shape, recipe = self._set_up(schema, rng)
         steps, plan = self._plan(recipe)
         start = self._start(shape, basis, recipe, rng)
-        per_decay = _EPOCHS_PER_DECAY * steps.steps_per_epoch
-        n_gradients = steps.n_steps - steps.n_mean_steps
-        rates = (
-            stepped_rates(recipe.learning_rate, n_gradients, per_decay)
-            if recipe.stepped
-            else linear_rates(recipe.learning_rate, n_gradients)
-        )
+        n_gradients, per_decay = steps.n_steps - steps.n_mean_steps, None
+        if recipe.decay is None:
+            rates = linear_rates(recipe.learning_rate, n_gradients)
+        else:
+            factor, n_epochs = recipe.decay
+            per_decay = n_epochs * steps.steps_per_epoch
+            rates = stepped_rates(recipe.learning_rate, n_gradients, per_decay, factor)
         with one_blas_thread():
             features, labels = self._read(X, y, schema, preparation, basis)
             person = vars(self).get("_person", np.arange(len(labels), dtype=np.int32))
@@ -418,7 +417,7 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
                 rates,
                 plan,
                 mechanism,
-                reset_every=per_decay if recipe.stepped else None,
+                reset_every=per_decay,
                 n_before=steps.n_mean_steps,
                 progress=self.progress,
             )

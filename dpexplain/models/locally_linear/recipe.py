@@ -43,10 +43,10 @@ class Recipe:
     n_epochs : int
         Number of epochs: steps times the sampling probability.
     learning_rate : float
-    stepped : bool
-        Whether, every five epochs, the learning rate falls by a fifth, as in Harder et al. (2020),
-        and Adam's moments are reset, as in their code. Otherwise, the learning rate falls linearly
-        to zero.
+    decay : tuple of float and int, or None
+        Factor by which the learning rate is multiplied every so many epochs, when Adam's moments
+        are reset, too, as in the code of Harder et al. (2020). If None, the learning rate falls
+        linearly to zero.
     start_share : float
         Range of the random initial weights, relative to the range in the code of Harder et al.
         (2020).
@@ -68,7 +68,7 @@ class Recipe:
     batch_size: int
     n_epochs: int
     learning_rate: float
-    stepped: bool
+    decay: tuple[float, int] | None
     start_share: float
     n_steps: int | None = None
     mean_share: float = 0.01
@@ -93,7 +93,7 @@ _IMAGE = Recipe(
     batch_size=4000,
     n_epochs=40,
     learning_rate=5e-3,
-    stepped=False,
+    decay=None,
     start_share=0.1,
 )
 _TABLE = replace(
@@ -122,7 +122,7 @@ _PAPER = Recipe(
     batch_size=500,
     n_epochs=20,
     learning_rate=1e-3,
-    stepped=True,
+    decay=(0.8, 5),
     start_share=1.0,
     mean_share=0.0,
 )
