@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -72,11 +72,12 @@ def page(source: Source, folder: Path) -> str:
     claims = claims.sort_values("place", key=lambda places: places.map(order), kind="stable")
     studies = _of(source, folder / "studies.csv")
     said, rows = claims[claims["row"] == ""], claims[claims["row"] != ""]
+    told: set[str] = set()
     return _HEAD.format(
         title=source.title,
         authors=source.authors,
-        pictures=_picture_text(source, folder),
-        tables=_beside_text(studies, folder),
+        pictures=_picture_text(source, folder, told),
+        tables=_beside_text(studies, folder, told),
         counts=_counts_apart(said),
         claims=_claim_lines(said),
         rows=_ROWS.format(counts=_counts(rows), claims=_claim_lines(rows)) if len(rows) else "",
@@ -92,7 +93,7 @@ def _of(source: Source, path: Path) -> pd.DataFrame:
 # --- pictures, tables and causes -------------------------------------------------------------
 
 
-def _picture_text(source: Source, folder: Path) -> str:
+def _picture_text(source: Source, folder: Path, told: set[str]) -> str:
     """Return the pictures whose tables exist, each with its caption."""
     parts = []
     for picture in PICTURES.get(source.page, ()):
@@ -100,20 +101,28 @@ def _picture_text(source: Source, folder: Path) -> str:
             files = ", ".join(f"[{name}.csv]({name}.csv)" for name in picture.tables)
             alt = picture.caption.split(":")[0]
             link = f"![{alt}](figures/{picture.name}.svg)"
-            less = [reduced(n, pd.read_csv(folder / f"{n}.csv")) for n in picture.tables]
-            less = [picture.less] if picture.less else less
-            if len(less) > 1:
-                less = [f"{n}: {line}" for n, line in zip(picture.tables, less, strict=True)]
-            parts.append(f"\n{link}\n\n*{picture.caption}* ({files}).\n{_less(less)}\n")
+            less = _less(picture.less or _reduced(picture.tables, folder, told))
+            parts.append(f"\n{link}\n\n*{picture.caption}* ({files}).\n{less}\n")
     return "\n## Pictures\n" + "".join(parts) if parts else ""
 
 
-def _less(lines: Iterable[str]) -> str:
-    """List what was measured on less than in the source, or differently."""
-    return f"What differs: {'. '.join(lines)}."
+def _reduced(names: Sequence[str], folder: Path, told: set[str]) -> str:
+    """Return what studies measured on less than the source, or differently, once on a page."""
+    again = [name for name in names if name in told]
+    lines = [f"as above for {' and '.join(again)}"] if again else []
+    for name in names:
+        if name not in told:
+            line = reduced(name, pd.read_csv(folder / f"{name}.csv"))
+            lines.append(f"{name}: {line}" if len(names) > 1 else line)
+    told.update(names)
+    return ". ".join(lines)
 
 
-def _beside_text(studies: pd.DataFrame, folder: Path) -> str:
+def _less(text: str) -> str:
+    return f"What differs: {text}."
+
+
+def _beside_text(studies: pd.DataFrame, folder: Path, told: set[str]) -> str:
     """Return every printed number next to ours, then the causes of the differences."""
     parts, causes = [], []
     for name in studies["name"]:
@@ -124,7 +133,7 @@ def _beside_text(studies: pd.DataFrame, folder: Path) -> str:
         rows = _named(table[table["published"].notna()])
         parts.append(
             f"\n### {name}: here / published{_PRINTED_IN.get(name, '')}\n\n"
-            f"{_less([reduced(name, table)])}\n\n{_grid(rows)}\n"
+            f"{_less(_reduced((name,), folder, told))}\n\n{_grid(rows)}\n"
         )
         causes += _cause_lines(rows)
     if not parts:
