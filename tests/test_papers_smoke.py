@@ -442,3 +442,17 @@ def test_filters_of_fits_are_matched_whatever_their_order(load):
     )
 
     np.testing.assert_array_equal(matched(other, first), orders)
+
+
+def test_rates_decay_as_a_setting_says(load, monkeypatch):
+    from dpexplain.models.locally_linear import private_classifier
+
+    study, filters = load("paper_locally_linear"), load("locally_linear_filters")
+    real, given = private_classifier.stepped_rates, []
+    noted = lambda *rest: given.append(rest) or real(*rest)  # noqa: E731
+    monkeypatch.setattr(private_classifier, "stepped_rates", noted)
+    small = {"n_basis": 10, "n_filters": 2, "n_epochs": 2, "batch": 500}
+    for decay in (filters.TEXT, filters.AS_AT_8, filters.LINEAR):
+        study.fitted_images(**study.setting_of("digits", 8.0, **small, decay=decay))
+
+    assert [rest[1:] for rest in given] == [(6, 15, 0.8), (6, 3, 0.9)]

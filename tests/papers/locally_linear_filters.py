@@ -13,6 +13,12 @@ PAPER_MODEL = "locally linear (paper)"
 OUR_MODEL = "locally linear (accurate)"
 FIGURES = {"mnist": "locally_linear_mnist", "fashion_mnist": "locally_linear_fashion_mnist"}
 """The study of each data set of images."""
+TEXT, LINEAR = "0.8 every 5 epochs", "linear"
+"""How the rate decays: as in the text of the paper, or to zero."""
+AS_AT_4, AS_AT_8 = "0.9 every 10 epochs", "0.9 every epoch"
+"""How the rate decays in the authors' code at epsilon 4 and 8."""
+DECAYS = {TEXT: (0.8, 5), AS_AT_4: (0.9, 10), AS_AT_8: (0.9, 1), LINEAR: None}
+"""Factor of the rate, and epochs between its falls."""
 MAPS = "locally_linear_maps"
 NETWORK = "network of 3 x 128, NOT PRIVATE"
 ATTRIBUTIONS = "locally_linear_attributions"

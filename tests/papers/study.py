@@ -31,7 +31,7 @@ class Study:
         Data, splits, settings, adjacency and delta, in words; what differs from the paper's.
     cells : callable
         Takes whether the run is fast; returns the arguments of each call of `measure`. A cell is
-        measured and kept as a whole, so it should take a minute at most, and hold text and
+        measured and kept as a whole, so it should take minutes at most, and hold text and
         numbers only.
     measure : callable
         A function of its module that takes a cell as keyword arguments and returns rows: the
