@@ -30,7 +30,6 @@ from dpexplain.schema.features import (
     Task,
 )
 from dpexplain.schema.from_interpret import FromInterpret
-from dpexplain.tables.targets import split_target
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -254,6 +253,8 @@ class Schema(FromInterpret):
             PrivacyWarning,
             stacklevel=2,
         )
+        from dpexplain.tables.targets import split_target
+
         return cls._observed(*split_target(X, y, None), task=task)
 
     @classmethod
@@ -299,6 +300,7 @@ class Schema(FromInterpret):
             Always.
         """
         from dpexplain.schema.recognize import SchemaDraft, drafted
+        from dpexplain.tables.targets import split_target
 
         warnings.warn(
             "Schema.draft reads bounds and categories from the data: use it with public "
@@ -468,6 +470,7 @@ class Schema(FromInterpret):
         1   below 17      1
         """
         from dpexplain.schema.report import schema_report
+        from dpexplain.tables.targets import split_target
 
         warnings.warn(
             "Schema.check counts and quotes values of records: its report is NOT PRIVATE and only "

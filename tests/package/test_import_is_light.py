@@ -53,6 +53,21 @@ def test_import_loads_nothing_heavy(name):
     assert not KEPT_OUT[name] & loaded
 
 
+EACH_MODULE_FIRST = """
+import importlib, pkgutil, sys
+import dpexplain.schema, dpexplain.tables
+for package in (dpexplain.schema, dpexplain.tables):
+    for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
+        for name in [each for each in sys.modules if each.split(".")[0] == "dpexplain"]:
+            del sys.modules[name]
+        importlib.import_module(module.name)
+"""
+
+
+def test_schema_and_table_modules_can_each_be_imported_first():
+    subprocess.run([sys.executable, "-c", EACH_MODULE_FIRST], check=True)
+
+
 OTHER_PARTS = {"app", "audit", "certificate", "cli", "compare", "datasets", "edit", "interop"}
 OTHER_PARTS |= {"io", "plotting", "statement"}
 FITTED = {"DPExplainableBoostingClassifier": "boosting", "DPLinearRegression": "linear"}
