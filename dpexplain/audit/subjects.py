@@ -78,7 +78,7 @@ _AUDITS: Mapping[str, Audit] = {
             "criterion": CRITERIA,
             "variant": ("corrected", "paper"),
             "alpha": (1.0, 0.1),
-            "calibration": ("depth", 0.0),
+            "calibration": ("depth", "weight", 0.0),
             "n_public": (1000,),
         },
     ),

@@ -22,6 +22,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import mpmath
+import numpy as np
 import pytest
 from sklearn.base import clone
 
@@ -38,8 +39,9 @@ from attack_kit import (
     replayed,
     table,
     takes_samples,
+    without,
 )
-from dpexplain import Comparison, PrivacyLedger
+from dpexplain import Comparison, DPBoostedTreesClassifier, PrivacyLedger
 from dpexplain.accounting import (
     DiscreteLaplaceEvent,
     GaussianEvent,
@@ -377,6 +379,37 @@ def first_table_is_kept(patch: pytest.MonkeyPatch) -> None:
         )
 
 
+# --- what is chosen by a released number ------------------------------------------------------
+
+
+def alpha_of_a_node(name: str) -> Finding:
+    """Calibrate splits by released weights; compare the noise of each split, answers forced."""
+    settings = {"criterion": "m_alpha", "calibration": "weight", "n_public": 60}
+    fitted, data = estimator(name, epsilon=4.0, **settings), table(name, 60)
+    return first_find(
+        replayed(fitted, data, without(data, row), extreme_seed=seed)
+        for row in (0, 59)
+        for seed in (None, 1, 2)
+    )
+
+
+def alpha_of_the_exact_weight(patch: pytest.MonkeyPatch) -> None:
+    class Exact:
+        phase, release = contextlib.nullcontext, np.asarray
+
+    honest = DPBoostedTreesClassifier._alphas
+
+    def alphas(self: Any, sums: Any, candidates: Any, level: int, mechanism: Any) -> Any:
+        honest(self, sums, candidates, level, mechanism)
+        return honest(self, sums, candidates, level, Exact)
+
+    patch.setattr(DPBoostedTreesClassifier, "_alphas", alphas)
+
+
+def _calibrates_no_split(name: str) -> bool:
+    return "calibration" not in estimator(name).get_params()
+
+
 # --- a process that dies -----------------------------------------------------------------------
 
 _CRASH = """
@@ -452,6 +485,13 @@ ATTACKS = [
         more_than_charged,
         less_noise_than_charged,
         "noise 1% smaller than charged",
+    ),
+    Attack(
+        "one record decides the alpha of a node, and so the noise of its split",
+        alpha_of_a_node,
+        alpha_of_the_exact_weight,
+        "alpha is the exact share of the weight, not the released one",
+        leaves_out=_calibrates_no_split,
     ),
     Attack(
         "epsilon and delta at the limits of arithmetic",

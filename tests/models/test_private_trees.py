@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
 
@@ -19,6 +20,8 @@ from dpexplain.audit import record, replay
 from dpexplain.edit import EditLog, Remove
 from dpexplain.interop import to_interpret, to_onnx
 from dpexplain.io import from_json, to_json
+from dpexplain.mechanisms import Mechanism
+from dpexplain.models.boosted_trees import boosted_trees as boosted
 from dpexplain.models.boosted_trees import losses
 from dpexplain.models.dpboost import boosting
 from dpexplain.models.random_forest import forest
@@ -405,11 +408,100 @@ def test_records_that_are_in_every_tree_of_an_ensemble_are_noticed(monkeypatch):
 
 def test_a_criterion_with_the_sensitivity_of_another_is_noticed(monkeypatch):
     """With both classes in one node, Gini changes by up to 4, so a stated 0.1 is too small."""
-    from dpexplain.models.boosted_trees import boosted_trees as boosted
-
     monkeypatch.setattr(boosted, "criterion_sensitivity", lambda *a: 0.1)
     estimator = make(DPBoostedTreesClassifier)
     X, y = make_data(MODELS[DPBoostedTreesClassifier], 30)
     model, transcript = record(estimator, X, y)
     report = replay(estimator, (X[:-1], y[:-1]), model, transcript)
     assert any("splits" in text for text in report.overspent)
+
+
+# --- alphas by released weights ---------------------------------------------------------------
+
+
+def by_weight(**settings):
+    more = {"criterion": "m_alpha", "calibration": "weight", "n_public": 200, "epsilon": 4.0}
+    return make(DPBoostedTreesClassifier, **{**more, **settings})
+
+
+def replay_without_last(estimator):
+    X, y = make_data(MODELS[DPBoostedTreesClassifier], 60)
+    model, transcript = record(estimator, X, y)
+    return replay(estimator, (X[:-1], y[:-1]), model, transcript)
+
+
+@pytest.mark.parametrize("variant", ["corrected", "paper"])
+def test_alphas_follow_released_weights_and_are_paid_out_of_the_splits(variant):
+    estimator = by_weight(variant=variant, depth=3)
+    X, y = make_data(MODELS[DPBoostedTreesClassifier], 150)
+    _, transcript = record(estimator, X, y)
+    labels = [phase.label for phase in transcript.phases]
+    one_tree = ["splits", *["node weights", *["splits"] * 2, "node weights", *["splits"] * 4]]
+    assert labels == [*one_tree, "leaves"] * 3
+    places = [k for k, label in enumerate(labels) if label == "node weights"]
+    sensitivity = 1.0 if variant == "corrected" else 2.0
+    for place, n in zip(places, [2, 4] * 3, strict=True):
+        spreads = [phase.spread_int for phase in transcript.phases[place + 1 : place + 1 + n]]
+        # The sensitivity is linear in alpha, and alphas of a level add up to one.
+        least, most = (losses.criterion_sensitivity("m_alpha", 200, a) for a in (0.0, 1.0))
+        expected = sensitivity * (most + (n - 1) * least) * 2**20 + n * 3.0
+        assert sum(spreads) == pytest.approx(expected)
+        order = np.argsort(np.maximum(transcript.answers[place], 0))
+        assert np.all(np.diff(np.array(spreads)[order]) >= 0)
+    events = {}
+    for event in estimator.planned_events(X):
+        epsilon = getattr(event, "epsilon", None) or 1 / event.noise_multiplier
+        events[event.label] = events.get(event.label, 0.0) + event.count * epsilon
+    assert events["node weights"] == pytest.approx(0.05 * 4.0)
+    assert sum(events.values()) <= 4.0 * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("setting", [{"depth": 1}, {"criterion": "gini"}, {"calibration": "depth"}])
+def test_no_weights_are_released_where_no_alpha_needs_them(setting):
+    X, _ = make_data(MODELS[DPBoostedTreesClassifier], 1)
+    labels = {event.label for event in by_weight(**setting).planned_events(X)}
+    assert labels == {"leaves", "splits"}
+
+
+def test_with_much_noise_alphas_are_those_of_the_depth():
+    estimator = by_weight(epsilon=1e-4)
+    candidates = candidates_of(grid_of(estimator.schema, 4))
+    sums = np.zeros((2, candidates.n_bins, 2), dtype=np.int64)
+    sums[0, 0, 0] = 50 * boosted.WEIGHT_STEPS
+    for epsilon, expected in ((1e-4, [0.5, 0.5]), (1e4, [1.0, 0.0])):
+        estimator.set_params(epsilon=epsilon)
+        alphas = estimator._alphas(sums, candidates, 1, Silent())
+        assert alphas == pytest.approx(expected, abs=0.001)
+
+
+class Silent:
+    """Mechanism that adds no noise."""
+
+    def phase(self, phase):
+        return contextlib.nullcontext()
+
+    def release(self, query):
+        return query
+
+
+def test_alphas_by_exact_weights_are_noticed(monkeypatch):
+    assert replay_without_last(by_weight()).holds
+    honest = DPBoostedTreesClassifier._alphas
+
+    def exact(self, sums, candidates, level, mechanism):
+        honest(self, sums, candidates, level, mechanism)
+        return honest(self, sums, candidates, level, Silent())
+
+    monkeypatch.setattr(DPBoostedTreesClassifier, "_alphas", exact)
+    found = replay_without_last(by_weight()).differences
+    assert any("'splits'" in text for text in found), found
+
+
+def test_node_weights_that_are_not_paid_for_are_refused_and_noticed(monkeypatch):
+    honest = DPBoostedTreesClassifier._releases
+    monkeypatch.setattr(DPBoostedTreesClassifier, "_releases", lambda *a: honest(*a)[:-1])
+    X, y = make_data(MODELS[DPBoostedTreesClassifier], 60)
+    with pytest.raises(RuntimeError, match="after its budget was charged"):
+        by_weight().fit(X, y)
+    monkeypatch.setattr(Mechanism, "limit_to", lambda self, charged: None)
+    assert any("node weights" in text for text in replay_without_last(by_weight()).overspent)

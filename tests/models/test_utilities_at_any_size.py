@@ -108,16 +108,26 @@ def test_criteria_change_within_the_spread_of_their_phase_beyond_the_public_numb
 ):
     for n_public in (1, 2, 200, 10**6):
         model = DPBoostedTreesClassifier(criterion=criterion, n_public=n_public)
-        phase = model._split_phase(level, 2)
+        phase = model._split_phase(level, 2, model._level_alpha(level))
         for size in SIZES:
             found = largest_criterion_spread(criterion, size, model._level_alpha(level), n_public)
+            assert found <= phase.spread_int, (n_public, size)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1e-9, 0.0173, 1 / 3, 0.9])
+def test_the_spread_of_a_node_holds_for_any_alpha_whatever_its_weight(alpha):
+    for n_public in (1, 200):
+        model = DPBoostedTreesClassifier(criterion="m_alpha", n_public=n_public)
+        phase = model._split_phase(1, 2, alpha, 2)
+        for size in SIZES:
+            found = largest_criterion_spread("m_alpha", size, alpha, n_public)
             assert found <= phase.spread_int, (n_public, size)
 
 
 @pytest.mark.parametrize("criterion", [c for c in CRITERIA if c not in WITHOUT_BOUND])
 def test_criteria_of_sums_that_are_not_cut_off_change_by_more(criterion, monkeypatch):
     monkeypatch.setattr(boosted, "largest_sum", lambda name, m: np.inf)
-    phase = DPBoostedTreesClassifier(criterion=criterion, n_public=200)._split_phase(0, 2)
+    phase = DPBoostedTreesClassifier(criterion=criterion, n_public=200)._split_phase(0, 2, 1.0)
     assert largest_criterion_spread(criterion, 10**6, 1.0, 200) > phase.spread_int
 
 
@@ -130,7 +140,7 @@ def test_every_table_of_a_few_records_keeps_the_bound_of_fewer():
     for criterion in ("matsushita", "log", "m_alpha"):
         for n_public in range(1, 6):
             model = DPBoostedTreesClassifier(criterion=criterion, n_public=n_public)
-            bound = model._split_phase(0, 2).spread_int
+            bound = model._split_phase(0, 2, 1.0).spread_int
             before = model._utilities(sums, CANDIDATES, 1.0)
             for column in (0, 1):
                 more = sums + 0

@@ -50,6 +50,9 @@ LARGEST_CRITERION = 1 << 29
 """Cap on criteria, so that floating-point errors stay below a lattice step. Capping does not
 increase the effect of a record."""
 
+_WEIGHTS_FRAC = 0.1
+"""Share of the budget for splits that pays for the weights of nodes, if they are released."""
+
 # Rounding errors of the difference of two criteria, in lattice steps. The second value includes
 # floating-point errors, which matter if the sensitivity is not an integer number of steps; see
 # `DPBoostedTreesClassifier._utilities`.
@@ -69,10 +72,11 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
     The method differs from the paper where the guarantee or tight accounting requires it. The nodes
     at one level have no records in common, so the budget need not be divided among them. Adding a
     record never decreases a criterion, so the exponential mechanism does not need the usual factor
-    of two. Objective calibration depends on the depth of a node, not on its private weight. Noise
-    is added to the weights of a leaf, not to its prediction: the sensitivity of a prediction is the
-    entire range of predictions. ``variant="paper"`` divides the budget and adds noise to
-    predictions as in the paper, and uses equal coefficients.
+    of two. Objective calibration depends on the depth of a node or on its noisy weight, which is
+    released; the paper uses the exact weight. Noise is added to the weights of a leaf, not to its
+    prediction: the sensitivity of a prediction is the entire range of predictions.
+    ``variant="paper"`` divides the budget and adds noise to predictions as in the paper, and uses
+    equal coefficients.
 
     Parameters
     ----------
@@ -94,10 +98,12 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
         are equally spaced, and the other half are spaced geometrically.
     criterion : {"gini", "zero_one", "matsushita", "log", "m_alpha"}, default="gini"
         Split criterion. All criteria except "gini" and "zero_one" need `n_public`.
-    calibration : float or "depth", default="depth"
-        Alpha of the criterion "m_alpha", in [0, 1]. "depth" is objective calibration: alpha is
-        ``2**-k`` at level k, so that trees learn fast near the root and need less noise further
-        down.
+    calibration : float, "depth" or "weight", default="depth"
+        Alpha of the criterion "m_alpha", in [0, 1]. "depth" and "weight" are objective calibration:
+        trees learn fast near the root and need less noise further down. With "depth", alpha is
+        ``2**-k`` at level k. With "weight", alpha is the node's share of the weight of all records,
+        from noisy weights, on which a tenth of the budget for splits is spent; the more noise they
+        have, the closer alpha is to ``2**-k``.
     alpha : float, default=1.0
         Alpha of the loss that determines record weights and leaf values, in [0.05, 1].
     tree_budget_frac : float, default=0.5
@@ -172,7 +178,7 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
         depth: int = 4,
         max_bins: int = 32,
         criterion: Criterion = "gini",
-        calibration: float | Literal["depth"] = "depth",
+        calibration: float | Literal["depth", "weight"] = "depth",
         alpha: float = 1.0,
         tree_budget_frac: float = 0.5,
         variant: Literal["corrected", "paper"] = "corrected",
@@ -215,7 +221,7 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
             include_low=False,
             include_high=False,
         )
-        if self.calibration != "depth":
+        if self.calibration not in ("depth", "weight"):
             check_in_range("calibration", self.calibration, 0.0, 1.0)
         if self.criterion not in WITHOUT_BOUND and self.n_public is None:
             raise ValueError(
@@ -229,8 +235,10 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
         if self.schema is not None:
             n_candidates = len(candidates_of(grid_of(self.schema, self.max_bins)))
         self._leaf_phase(0)
+        if self._n_weighed:
+            self._weights_phase(0)
         for level in range(self.depth):
-            self._split_phase(level, n_candidates)
+            self._split_phase(level, n_candidates, self._level_alpha(level))
 
     def _n_scores(self) -> int:
         """Return the number of scores: one for two classes, else one per class."""
@@ -253,14 +261,30 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
         splits, unless `variant` is "paper".
         """
         share = self.tree_budget_frac * self._tree_epsilon / self.depth
+        share *= 1.0 - _WEIGHTS_FRAC if self._n_weighed else 1.0
         return share if self.variant == "corrected" else share / 2**level
 
-    def _level_alpha(self, level: int) -> float:
-        """Return the alpha of the criterion "m_alpha" at one level."""
-        return 2.0**-level if self.calibration == "depth" else float(self.calibration)
+    @property
+    def _n_weighed(self) -> int:
+        """Return the number of levels per tree at which node weights are released."""
+        weighs = self.criterion == "m_alpha" and self.calibration == "weight"
+        return self.depth - 1 if weighs else 0  # the root has all the weight
 
-    def _split_phase(self, level: int, n_candidates: int) -> ChoicePhase:
-        sensitivity = criterion_sensitivity(self.criterion, self.n_public, self._level_alpha(level))
+    @property
+    def _weights_epsilon(self) -> float:
+        """Return the epsilon of the weights of the nodes at one level."""
+        return _WEIGHTS_FRAC * self.tree_budget_frac * self._tree_epsilon / self._n_weighed
+
+    def _level_alpha(self, level: int) -> float:
+        """Return the alpha of "m_alpha" at a level, on average over its nodes."""
+        by_depth = isinstance(self.calibration, str)
+        return 2.0**-level if by_depth else float(self.calibration)
+
+    def _split_phase(
+        self, level: int, n_candidates: int, alpha: float, n_disjoint: int = 1
+    ) -> ChoicePhase:
+        """Return the phase that chooses the splits of a level, or of a part of it."""
+        sensitivity = criterion_sensitivity(self.criterion, self.n_public, alpha)
         factor = 1.0 if self.variant == "corrected" else 2.0
         rounding = _ROUNDING if self.criterion in WITHOUT_BOUND else _ROUNDING_OF_BOUNDED
         return ChoicePhase(
@@ -268,8 +292,14 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
             (factor * sensitivity * LATTICE + rounding) * self._unit,
             self._split_epsilon(level) * self._unit,
             n_candidates,
-            2**level,
+            2**level // n_disjoint,
+            n_disjoint,
         )
+
+    def _weights_phase(self, n_nodes: int) -> LaplacePhase:
+        """Return the phase that releases the weights of the nodes at one level."""
+        scale = WEIGHT_STEPS / self._weights_epsilon
+        return LaplacePhase("node weights", WEIGHT_STEPS * self._unit, scale, n_nodes)
 
     def _leaf_phase(self, n_values: int) -> LaplacePhase:
         """Return the phase that releases the leaves of a tree."""
@@ -280,8 +310,11 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
 
     def _releases(self, n_features: int) -> tuple[Releases, ...]:
         count = self._n_scores() * self.n_trees
-        splits = [self._split_phase(level, 1) for level in range(self.depth)]
-        return (Releases(self._leaf_phase(0), count), *(Releases(s, count) for s in splits))
+        splits = [self._split_phase(k, 1, self._level_alpha(k)) for k in range(self.depth)]
+        found = (Releases(self._leaf_phase(0), count), *(Releases(s, count) for s in splits))
+        if not self._n_weighed:
+            return found
+        return (*found, Releases(self._weights_phase(0), self._n_weighed * count))
 
     def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: Mechanism) -> None:
         candidates, cells, y = self._read(X, y, schema)
@@ -370,13 +403,32 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
         place = np.zeros(len(cells), dtype=np.int64)
         for level in range(self.depth):
             sums = node_sums(cells, place, both, candidates, level)
-            utilities = self._utilities(sums, candidates, self._level_alpha(level))
-            with mechanism.phase(self._split_phase(level, len(candidates))):
-                chosen = mechanism.choose(utilities)
-            first = (1 << level) - 1
-            tree[first : first + (1 << level)] = chosen
+            alphas = self._alphas(sums, candidates, level, mechanism)
+            first, n_nodes = (1 << level) - 1, (1 << level) // len(alphas)
+            for alpha, part in zip(alphas, np.split(sums, len(alphas)), strict=True):
+                utilities = self._utilities(part, candidates, alpha)
+                phase = self._split_phase(level, len(candidates), alpha, len(alphas))
+                with mechanism.phase(phase):
+                    tree[first : first + n_nodes] = mechanism.choose(utilities)
+                first += n_nodes
             descend(cells, place, tree, candidates, level)
         return tree, place
+
+    def _alphas(
+        self, sums: Integers, candidates: Candidates, level: int, mechanism: Mechanism
+    ) -> Sequence[float]:
+        """Return one alpha for all nodes of a level, or one for each node.
+
+        The latter follow from the released weights, given which they are public, so the
+        sensitivity of each criterion holds for any true weight.
+        """
+        if level == 0 or not self._n_weighed:
+            return (self._level_alpha(level),)
+        exact = sums[:, : _bins_of_first(candidates)].sum(axis=(1, 2))
+        with mechanism.phase(self._weights_phase(len(exact))):
+            released = mechanism.release(exact) / WEIGHT_STEPS
+        weights = np.maximum(released, 0.0) + 1.0 / self._weights_epsilon
+        return (weights / weights.sum()).tolist()
 
     def _utilities(self, sums: Integers, candidates: Candidates, alpha: float) -> Integers:
         """Return the utility of each split, in lattice steps.
@@ -388,8 +440,7 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
         integer. Capped values change by less.
         """
         right = candidates.right_sums(sums)
-        first = candidates.start[1] if len(candidates.start) > 1 else None
-        left = sums[:, :first].sum(axis=1)[:, None] - right
+        left = sums[:, : _bins_of_first(candidates)].sum(axis=1)[:, None] - right
         total, most = np.zeros(right.shape[:2]), largest_sum(self.criterion, self.n_public)
         for side in (left, right):
             p, q = np.moveaxis(np.minimum(side / WEIGHT_STEPS, most), -1, 0)
@@ -418,3 +469,8 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
         """Return the value of each leaf, given its proportion of positive weight."""
         inside = np.clip(share, _CERTAIN, 1.0 - _CERTAIN)
         return np.clip(link(inside, self.alpha), -self._largest_leaf, self._largest_leaf)
+
+
+def _bins_of_first(candidates: Candidates) -> int:
+    """Return the number of bins of the first feature; every record is in one of them."""
+    return int(candidates.start[1]) if len(candidates.start) > 1 else candidates.n_bins
