@@ -259,8 +259,10 @@ def test_alphas_of_splits_and_leaves_are_crossed(load, small, monkeypatch):
     module, data = load("paper_objective_calibration_alphas"), small["objective_calibration"]
     monkeypatch.setattr(module, "table", data.table)
 
-    rows = pd.DataFrame(module.measure("banknote", 4.0, 2))
+    models = (module.GUESS, *module.SPLITS)
+    rows = pd.DataFrame([r for m in models for r in module.measure("banknote", m, 4.0, 2)])
 
+    assert set(rows["model"]) == set(models)
     trees = rows[rows["model"] != module.GUESS]
     assert len(trees) == 2 * len(module.SPLITS) * len(module.LEAVES) * len(module.SIZES)
     assert set(trees.groupby("model")["leaves"].nunique()) == {2}

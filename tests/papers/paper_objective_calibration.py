@@ -62,13 +62,13 @@ _PROTOCOL = (
     "has parameters: the bound M on a leaf value at 1, the share of the budget for splits (beta) "
     "at one half (objective_calibration_settings varies both), the alpha of weights and leaves at "
     "that of the splits or 1; objective calibration by depth and not by the weight of the records "
-    "in a node, which is secret. Forests of 21 trees of the same depth. Budget 'paper': the nodes "
-    "of a level share it, as in the paper, and so do the leaves of a forest's tree, as the paper "
-    "says of forests; a leaf of boosted trees has what the tree's leaves have in all, with noise "
-    "for the whole range of its value, as our text of the paper does not say how it is divided. "
-    "'parallel': nothing that is disjoint shares any, and boosted trees release the weights of a "
-    "leaf. The paper clamps leaf values to M after the noise; with the budget 'paper', ours are "
-    "within M before it, too, so that the noise follows M. "
+    "in a node (objective_calibration_alphas has both). Forests of 21 trees of the same depth. "
+    "Budget 'paper': the nodes of a level share it, as in the paper, and so do the leaves of a "
+    "forest's tree, as the paper says of forests; a leaf of boosted trees has what the tree's "
+    "leaves have in all, with noise for the whole range of its value, as our text of the paper "
+    "does not say how it is divided. 'parallel': nothing that is disjoint shares any, and boosted "
+    "trees release the weights of a leaf. The paper clamps leaf values to M after the noise; with "
+    "the budget 'paper', ours are within M before it, too, so that the noise follows M. "
 )
 
 

@@ -11,13 +11,19 @@ from numpy.typing import NDArray
 from dpexplain import DPBoostedTreesClassifier
 from dpexplain.models.boosted_trees.losses import criterion_sensitivity
 from file_data import is_here
-from objective_calibration_counts import BY_WEIGHT, GUESS
+from objective_calibration_counts import BY_PRIVATE_WEIGHT, BY_WEIGHT, GUESS
 from paper_objective_calibration import DOMAINS, EPSILONS
 from sources import NOCK as PAPER
 from study import Cell, Row, Study
 from trees_measured import error, fitted, folds, positive, score, table
 
-SPLITS = {"O.C": "depth", BY_WEIGHT: "depth", "alpha 0.1": 0.1, "alpha 1.0": 1.0}
+SPLITS = {
+    "O.C": "depth",
+    BY_WEIGHT: "depth",
+    BY_PRIVATE_WEIGHT: "weight",
+    "alpha 0.1": 0.1,
+    "alpha 1.0": 1.0,
+}
 LEAVES = (0.1, 1.0)
 SIZES = ((2, 2), (2, 4), (20, 4))
 """Trees and depth."""
@@ -45,29 +51,31 @@ class ByWeight(DPBoostedTreesClassifier):
 
 
 def cells(fast: bool) -> list[Cell]:
-    """Return a cell per domain and epsilon."""
+    """Return a cell per domain, epsilon and model."""
     names = DOMAINS[:1] if fast else [n for n in DOMAINS if is_here(n)]
     return [
-        {"name": n, "epsilon": e, "n_folds": 3 if fast else N_FOLDS}
-        for n, e in product(names, (0.1,) if fast else EPSILONS)
+        {"name": n, "model": m, "epsilon": e, "n_folds": 3 if fast else N_FOLDS}
+        for n, e, m in product(names, (0.1,) if fast else EPSILONS, (GUESS, *SPLITS))
     ]
 
 
-def measure(name: str, epsilon: float, n_folds: int) -> list[Row]:
-    """Measure the error per fold of each alpha of splits and of leaves, and of each size."""
+def measure(name: str, model: str, epsilon: float, n_folds: int) -> list[Row]:
+    """Measure the error per fold of an alpha of splits, with each alpha of leaves and size."""
     data, rows = table(name), []
+    setting = {"data": name, "model": model, "epsilon": epsilon}
     for repeat, (train, test) in enumerate(folds(data, n_folds)):
-        wrong = positive(data)[test] != (positive(data)[train].mean() > 0.5)
-        setting = {"data": name, "model": GUESS, "epsilon": epsilon, "leaves": None}
-        setting |= {"n_trees": None, "depth": None, "metric": "test error"}
-        rows.append(setting | {"repeat": repeat, "value": float(wrong.mean()), "cpu_s": 0.0})
-        for model_name, leaves, (n_trees, depth) in product(SPLITS, LEAVES, SIZES):
-            kind = ByWeight if model_name == BY_WEIGHT else DPBoostedTreesClassifier
-            model = kind(
+        if model == GUESS:
+            wrong = positive(data)[test] != (positive(data)[train].mean() > 0.5)
+            setting |= {"leaves": None, "n_trees": None, "depth": None, "metric": "test error"}
+            rows.append(setting | {"repeat": repeat, "value": float(wrong.mean()), "cpu_s": 0.0})
+            continue
+        for leaves, (n_trees, depth) in product(LEAVES, SIZES):
+            kind = ByWeight if model == BY_WEIGHT else DPBoostedTreesClassifier
+            trees = kind(
                 epsilon,
                 schema=data.schema,
                 criterion="m_alpha",
-                calibration=SPLITS[model_name],
+                calibration=SPLITS[model],
                 alpha=leaves,
                 variant="paper",
                 n_public=len(data.X),
@@ -76,10 +84,10 @@ def measure(name: str, epsilon: float, n_folds: int) -> list[Row]:
                 depth=depth,
                 max_bins=11,
             )
-            seconds = fitted(model, data, train)
-            found = error(score(model, data.X.iloc[test]), data, test)
-            setting = {"data": name, "model": model_name, "epsilon": epsilon, "leaves": leaves}
-            setting |= {"n_trees": n_trees, "depth": depth, "metric": "test error"}
+            seconds = fitted(trees, data, train)
+            found = error(score(trees, data.X.iloc[test]), data, test)
+            setting |= {"leaves": leaves, "n_trees": n_trees, "depth": depth}
+            setting |= {"metric": "test error"}
             rows.append(setting | {"repeat": repeat, "value": found, "cpu_s": seconds})
     return rows
 
@@ -94,8 +102,9 @@ STUDIES = (
         "paper, M 1 and beta one half; 2 trees of depth 2 and 4, 20 of depth 4. Each alpha of the "
         "splits meets each alpha of weights and leaves; in objective_calibration the latter is "
         "that of the splits, and 1 for O.C. 'By weight': the alpha of a node is its exact share "
-        "of the weight of all records, which is secret, so this model is NOT PRIVATE; each of "
-        "its splits has the noise of its own sensitivity.",
+        "of the weight of all records, which is secret, so this model is NOT PRIVATE. 'By private "
+        "weight': its share of released weights, with noise that takes a tenth of the budget for "
+        "splits, a twentieth of epsilon. In both, each split has the noise of its own sensitivity.",
         cells=cells,
         measure=measure,
     ),
