@@ -21,6 +21,9 @@ _SWITCHES: Final = {
 }
 """Switches of Dask's expressions that a fit turns off, and the expressions that have them."""
 
+_TARGET: Final = "\0target"
+"""Name of the column with the target, which is not that of any other column."""
+
 
 class DaskTable(ChunkedTable):
     """Chunked table that reads a Dask DataFrame or a two-dimensional Dask Array.
@@ -51,7 +54,7 @@ class DaskTable(ChunkedTable):
                 f"X is a Dask {type(X).__name__}; pass a Dask DataFrame or a two-dimensional "
                 "Dask Array."
             )
-        self._collection = _as_stored(X)
+        self._collection = X
         # The client is looked up only once, so that the fit runs on the client that was checked
         # before the charge, even if another one is opened in between.
         self.client = _default_client()
@@ -94,14 +97,15 @@ class DaskTable(ChunkedTable):
         Nothing is computed. If `y` is a name, the second element of each pair is that name.
         """
         X = self._collection
+        if _is_frame(X) and _is_series(y):
+            X, y = _together(X, y)
+        if isinstance(y, str):
+            return [(table, y) for table in _parts(X)]
         if _is_array(X, 2):
             X = X.rechunk({1: X.shape[1]})
         if _is_array(y, 1) and _is_array(X, 2) and not np.isnan(X.shape[0]):
             y = y.rechunk((X.chunks[0],))
-        tables = np.ravel(X.to_delayed())
-        y = _as_stored(y)
-        targets = [y] * len(tables) if isinstance(y, str) else np.ravel(y.to_delayed())
-        return list(zip(tables, targets, strict=True))
+        return list(zip(np.ravel(X.to_delayed()), np.ravel(y.to_delayed()), strict=True))
 
     def chunks(self, y: Any, schema: Schema) -> Iterator[Chunk]:
         """Compute the partitions in this process, in order."""
@@ -115,8 +119,8 @@ class DaskTable(ChunkedTable):
         """Compute the partitions' features in order, and load them into this process."""
         import dask
 
-        X = self._collection.rechunk({1: -1}) if _is_array(self._collection, 2) else None
-        for part in np.ravel((self._collection if X is None else X).to_delayed()):
+        X = self._collection
+        for part in _parts(X) if _is_frame(X) else np.ravel(X.rechunk({1: -1}).to_delayed()):
             (table,) = dask.compute(part)
             yield _features(table, schema)
 
@@ -173,15 +177,38 @@ def _default_client() -> Any | None:
     return client
 
 
-def _as_stored(collection: Any) -> Any:
-    """Return a collection whose partitions Dask neither converts nor checks.
+def _together(X: Any, y: Any) -> tuple[Any, str]:
+    """Return one frame with features and target, and the name of the target.
+
+    Dask plans each collection by itself, so two collections that are computed apart can have their
+    rows in different orders: it may sort ties in another way if there are fewer columns.
+    """
+    return X.map_partitions(
+        _with_target,
+        y,
+        meta=_with_target(X._meta, y._meta),
+        align_dataframes=False,  # the rows are in the same order, whatever their index
+        enforce_metadata=False,
+    ), _TARGET
+
+
+def _with_target(table: pd.DataFrame, target: pd.Series) -> pd.DataFrame:
+    if len(table) != len(target):
+        return table  # not an error here, because Dask would log the arguments
+    return table.assign(**{_TARGET: target.array})
+
+
+def _parts(frame: Any) -> list[Any]:
+    """Return a frame's delayed partitions, which Dask neither converts nor checks.
 
     Dask turns a column of Python objects into one of text, and stops if the types of a delayed
     partition are not those that it expects. A single cell decides whether pandas stores a column as
     objects, so either would change how other records are read, or stop the fit.
     """
-    expression = getattr(collection, "expr", None)  # an Array has none, and is not converted
-    return collection if expression is None else type(collection)(_unconverted(expression, {}))
+    try:
+        return list(type(frame)(_unconverted(frame.expr, {})).to_delayed())
+    except Exception:  # Dask cannot sort by objects, for example; its message could quote records
+        return list(frame.to_delayed())
 
 
 def _unconverted(expression: Any, known: dict[int, Any]) -> Any:

@@ -262,7 +262,30 @@ def one_dask_cell(name: str) -> Finding:
 
 
 def dask_converts_columns(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(chunked_dask, "_as_stored", lambda collection: collection)
+    patch.setattr(chunked_dask, "_unconverted", lambda expression, known: expression)
+
+
+# --- rows that Dask sorts ----------------------------------------------------------------------
+
+
+def rows_that_dask_sorts(name: str) -> Finding:
+    """Sort records by a column with ties: do features and targets of others change places?"""
+    dd = pytest.importorskip("dask.dataframe")
+
+    def sorted_by_job(X: pd.DataFrame, y: pd.Series) -> tuple[Any, Any]:
+        whole = dd.from_pandas(X.assign(target=y), npartitions=3).sort_values("job")
+        return whole.drop(columns="target"), whole["target"]
+
+    X, y = table(name, 300)
+    data = sorted_by_job(X, y), sorted_by_job(X.iloc[1:], y.iloc[1:])
+    return replayed(estimator(name), *data)
+
+
+def dask_plans_targets_apart(patch: pytest.MonkeyPatch) -> None:
+    def apart(X: Any, y: Any) -> tuple[Any, Any]:  # and in another order, as Dask often has it
+        return X, y.map_partitions(lambda part: part.iloc[::-1], meta=y._meta)
+
+    patch.setattr(chunked_dask, "_together", apart)
 
 
 # --- one row without a target ------------------------------------------------------------------
@@ -356,6 +379,13 @@ ATTACKS = [
         one_dask_cell,
         dask_converts_columns,
         "Dask makes texts of a column of objects",
+        every_model=False,
+    ),
+    Attack(
+        "rows that Dask sorts lose their targets to others",
+        rows_that_dask_sorts,
+        dask_plans_targets_apart,
+        "features and targets are planned apart",
         every_model=False,
     ),
     Attack(

@@ -241,6 +241,29 @@ def test_dask_turns_no_column_into_text_because_of_one_cell(make, odd):
     assert_same_fit(estimator, table, X, X["visits"])
 
 
+PLANS = {
+    "sorted": lambda frame: frame.sort_values("job"),
+    "indexed": lambda frame: frame.set_index("job").reset_index(),
+    "filtered": lambda frame: frame[frame["job"].str.contains("e")],
+    "joined": lambda frame: frame.merge(frame[["row"]], on="row", shuffle_method="tasks"),
+    "joined by text": lambda frame: frame.merge(
+        dd.from_pandas(pd.DataFrame({"job": ["nurse", "smith"]}, dtype=object), npartitions=1),
+        on="job",
+    ),
+}
+
+
+@pytest.mark.parametrize("plan", PLANS.values(), ids=PLANS)
+def test_features_and_targets_of_a_dask_plan_on_objects_are_of_the_same_rows(plan):
+    name = "DPExplainableBoostingClassifier"
+    table = make_table(name, 60).astype({"job": object, "visits": object}).assign(row=range(60))
+    frame = plan(dd.from_pandas(table, npartitions=3))
+    whole = frame.compute().drop(columns="row")
+    X = frame.drop(columns=["row", "visits"])
+    assert_same_fit(make_estimator(name), whole, frame.drop(columns="row"), "visits")
+    assert_same_fit(make_estimator(name), whole, X, frame["visits"])
+
+
 # What is refused, and when.
 
 
