@@ -29,9 +29,7 @@ from dpexplain.accounting._ledger.chain import (
     head_of,
 )
 from dpexplain.accounting._ledger.entry import (
-    UNCHAINED,
     VERSION,
-    WITHOUT_UNITS,
     LedgerEntry,
     as_list,
     check_object,
@@ -55,7 +53,7 @@ from dpexplain.accounting._units.prices import (
 from dpexplain.accounting._units.totals import UnitTotal
 from dpexplain.accounting.accountant import epsilon_of
 from dpexplain.accounting.cap import Cap
-from dpexplain.accounting.events import Event, event_from_dict
+from dpexplain.accounting.events import Event
 from dpexplain.accounting.spending import Spending
 from dpexplain.accounting.unit import (
     RECORD,
@@ -63,11 +61,10 @@ from dpexplain.accounting.unit import (
     Unit,
     same_unit,
     unit_from_dict,
-    unit_from_text,
     unit_to_dict,
 )
 
-__all__ = ["LedgerEntry", "LedgerState", "state_of_older_summary"]
+__all__ = ["LedgerEntry", "LedgerState"]
 
 _FORMAT = "dpexplain/ledger"
 _NO_LIMITS = ("format", "version", "entries", "releases", "head")
@@ -97,10 +94,6 @@ class LedgerState:
         the first private charge.
     releases : tuple of ReleasedFile, default=()
         Released files that belong to entries, oldest first.
-    unchained : int, default=0
-        Number of entries written before the ledger had a hash chain; they come first.
-    chained : bool, default=True
-        False if the state was read from a file that has no hash chain.
     """
 
     dataset: str
@@ -111,8 +104,6 @@ class LedgerState:
     unit: Unit | None = None
     cap_at_start: float | None = None
     releases: tuple[ReleasedFile, ...] = ()
-    unchained: int = 0
-    chained: bool = True
 
     def __post_init__(self) -> None:
         if not isinstance(self.dataset, str) or not self.dataset.strip():
@@ -127,8 +118,6 @@ class LedgerState:
         check_adjacency(self.adjacency)
         if self.cap_at_start is not None:
             check_in_range("cap_at_start", self.cap_at_start, 0.0, math.inf, include_low=False)
-        if type(self.unchained) is not int or not 0 <= self.unchained <= len(self.entries):
-            raise ValueError(f"unchained={shown(self.unchained)} must count first entries.")
         if any(file.entry >= len(self.entries) for file in self.releases):
             raise ValueError("a released file names an entry that does not exist.")
 
@@ -283,7 +272,6 @@ class LedgerState:
             "cap_at_start": (
                 None if self.cap_at_start is None else number_to_json(self.cap_at_start)
             ),
-            "unchained": self.unchained,
         }
         entries, last = chained(map(entry_to_dict, self.entries), first_link(limits, "entries"))
         released = (file.to_dict() for file in self.releases)
@@ -362,39 +350,36 @@ class LedgerState:
     def from_json(cls, text: str) -> LedgerState:
         """Parse the output of `to_json` strictly; a broken hash chain is an error."""
         content = parse(text)
-        version: Any = content.get("version") if isinstance(content, Mapping) else None
-        fields = {"format", "version", "dataset", "cap_epsilon", "delta", "adjacency", "entries"}
-        if version in (UNCHAINED, VERSION):
-            fields |= {"unit", "cap_at_start"}
-        if version == VERSION:
-            fields |= {"unchained", "releases", "head"}
+        if isinstance(content, Mapping):
+            _check_format(content.get("format"), content.get("version"))
+        fields = {"format", "version", "dataset", "cap_epsilon", "delta", "adjacency", "unit"}
+        fields |= {"cap_at_start", "entries", "releases", "head"}
         check_object(content, fields, "a ledger")
-        if content["format"] != _FORMAT or not _is_version(version):
-            raise ValueError(
-                f"the format is {shown(content['format'])}, version {shown(version)}; "
-                f"expected {_FORMAT!r}, version {VERSION} or older."
-            )
-        entries = tuple(
-            entry_from_dict(entry, version, place)
-            for place, entry in enumerate(as_list(content["entries"]))
-        )
-        unit = content.get("unit")
-        start = content.get("cap_at_start") or _start_unknown(entries)
+        unit, start = content["unit"], content["cap_at_start"]
         state = cls(
             dataset=content["dataset"],
             cap_epsilon=number_from_json(content["cap_epsilon"]),  # type: ignore[arg-type]
             delta=content["delta"],
             adjacency=content["adjacency"],
-            entries=entries,
+            entries=tuple(map(entry_from_dict, as_list(content["entries"]))),
             unit=None if unit is None else unit_from_dict(unit),
             cap_at_start=None if start is None else number_from_json(start),  # type: ignore[arg-type]
-            releases=tuple(map(release_from_dict, as_list(content.get("releases", [])))),
-            unchained=content.get("unchained", len(entries)),
-            chained=version == VERSION,
+            releases=tuple(map(release_from_dict, as_list(content["releases"]))),
         )
-        if state.chained:
-            _check_chain(content, state.to_dict())
+        if start is None and any(not entry.spending("add_remove").empty for entry in state.entries):
+            raise ValueError("cap_at_start is missing, although private charges were made.")
+        _check_chain(content, state.to_dict())
         return state
+
+
+def _check_format(found: object, version: object) -> None:
+    """Reject other formats and versions, and say what to do."""
+    if found != _FORMAT or type(version) is not int or version != VERSION:
+        raise ValueError(
+            f"the format is {shown(found)}, version {shown(version)}; expected {_FORMAT!r}, "
+            f"version {VERSION}. Smaller versions were never released: start a new ledger, and "
+            "charge there what was charged here."
+        )
 
 
 def _check_chain(found: Mapping[str, Any], expected: Mapping[str, Any]) -> None:
@@ -409,54 +394,7 @@ def _check_chain(found: Mapping[str, Any], expected: Mapping[str, Any]) -> None:
         )
 
 
-def state_of_older_summary(
-    content: Mapping[str, Any], charges: Iterable[tuple[str, Sequence[Mapping[str, Any]], str]]
-) -> LedgerState:
-    """Rebuild the state from an older summary that describes its units in words.
-
-    Parameters
-    ----------
-    content : mapping
-        Limits of the ledger.
-    charges : iterable of (str, sequence of mapping, str)
-        Label, events and unit of each charge.
-
-    Returns
-    -------
-    LedgerState
-        The rebuilt state. Its units are parsed in the same way as the units of an older ledger
-        file; this never strengthens the guarantee.
-    """
-    found = tuple(
-        LedgerEntry(
-            label, tuple(event_from_dict(event) for event in events), unit_from_text(unit, place)
-        )
-        for place, (label, events, unit) in enumerate(charges)
-    )
-    return LedgerState(
-        dataset=content["dataset"],
-        cap_epsilon=number_from_json(content["cap_epsilon"]),  # type: ignore[arg-type]
-        delta=content["delta"],
-        adjacency=content["adjacency"],
-        entries=found,
-        cap_at_start=_start_unknown(found),
-    )
-
-
-def _start_unknown(entries: Sequence[LedgerEntry]) -> float | None:
-    """Return `cap_at_start` for a ledger whose file does not contain it.
-
-    It is infinite, which means that no cap is known to have been set before the first private
-    charge. If no charge is private, it is None.
-    """
-    return math.inf if any(not entry.spending("add_remove").empty for entry in entries) else None
-
-
 def _alike(charge: list[Spending]) -> list[Spending]:
     """State every part of a charge for replace-one adjacency if any part is."""
     adjacency = max(spending.adjacency for spending in charge)
     return [replace(spending, adjacency=adjacency) for spending in charge]
-
-
-def _is_version(value: object) -> bool:
-    return type(value) is int and WITHOUT_UNITS <= value <= VERSION

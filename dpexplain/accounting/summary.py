@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 from dpexplain._utils.guarantee_words import upper_number
@@ -20,7 +20,7 @@ from dpexplain.accounting._ledger.serialize import (
 from dpexplain.accounting._units.totals import UnitTotal, total_for
 from dpexplain.accounting.accountant import epsilon_of
 from dpexplain.accounting.events import event_from_dict, event_to_dict
-from dpexplain.accounting.ledger_state import LedgerState, state_of_older_summary
+from dpexplain.accounting.ledger_state import LedgerState
 from dpexplain.accounting.unit import RECORD
 
 __all__ = [
@@ -225,22 +225,18 @@ class LedgerSummary:
         Parameters
         ----------
         content : mapping
-            Output of `to_dict`. If an older version wrote it, the totals are recomputed from the
-            entries, because totals of older versions do not hold if the units of the entries
-            differ.
+            Output of `to_dict`.
 
         Returns
         -------
         LedgerSummary
-            A summary equal to the original, apart from recomputed totals.
+            A summary equal to the original.
 
         Raises
         ------
         ValueError
             If a field is missing, unknown or out of range.
         """
-        if isinstance(content, Mapping) and _NEW.isdisjoint(content):
-            return _of_older_version(content)
         check_fields(cls, content)
         return cls(
             dataset=text_field("dataset", content["dataset"]),
@@ -467,23 +463,6 @@ def counted_entries(count: int) -> str:
         Text such as ``"1 entry"`` or ``"2 entries"``.
     """
     return f"{count} {'entry' if count == 1 else 'entries'}"
-
-
-_NEW = frozenset({"unit", "adaptive_epsilon", "units"})
-
-
-def _of_older_version(content: Mapping[str, Any]) -> LedgerSummary:
-    """Parse a summary written by an older version, and recompute its totals."""
-    names = {field.name for field in fields(LedgerSummary)} - _NEW
-    if set(content) != names:
-        raise ValueError(
-            f"a LedgerSummary needs exactly these fields: {', '.join(sorted(names | _NEW))}."
-        )
-    for name in ("total_epsilon", "private_epsilon", "replace_epsilon", "naive_epsilon"):
-        not_negative(name, content[name])
-    entries = [EntrySummary.from_dict(entry) for entry in list_field("entries", content)]
-    charges = ((entry.label, entry.events, entry.unit) for entry in entries)
-    return summary_of(state_of_older_summary(content, charges))
 
 
 def _bound_words(epsilon: float) -> str:

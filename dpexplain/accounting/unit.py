@@ -7,7 +7,6 @@ units. Each unnamed grouping is a separate kind, because two unnamed groupings m
 
 from __future__ import annotations
 
-import re
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -17,22 +16,18 @@ from dpexplain._utils.validation import check_count, shown
 
 __all__ = [
     "RECORD",
-    "OtherUnit",
     "Person",
     "Record",
     "Unit",
     "check_unit",
     "same_unit",
     "unit_from_dict",
-    "unit_from_text",
     "unit_of",
     "unit_to_dict",
     "whole_unit",
 ]
 
 _LONGEST_NAME = 200
-_LONGEST_TEXT = 10_000
-_OLD_PERSON = re.compile(r"one person, of whom at most (\d{1,15}) rows are used")
 _UNNAMED = "one person of an unnamed grouping"
 
 
@@ -162,53 +157,11 @@ class Person:
         return f"one person ({self.kind})" if self.named else _UNNAMED
 
 
-@dataclass(frozen=True)
-class OtherUnit:
-    """Unit read from an older file that this version cannot interpret.
+Unit: TypeAlias = Record | Person
 
-    Parameters
-    ----------
-    text : str
-        Description of the unit in the file.
-    """
-
-    text: str
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.text, str) or not self.text.strip():
-            raise ValueError(f"unit={shown(self.text)} must name whom the charge protects.")
-        if len(self.text) > _LONGEST_TEXT:
-            raise ValueError(f"unit={shown(self.text)} is longer than {_LONGEST_TEXT} characters.")
-
-    @property
-    def words(self) -> str:
-        """Name of the unit in guarantees and entries.
-
-        Returns
-        -------
-        str
-            The description of the unit, `text`, as read from the file.
-        """
-        return self.text
-
-    @property
-    def kind_words(self) -> str:
-        """Name of the privacy unit, as shown in totals.
-
-        Returns
-        -------
-        str
-            The description of the unit, `text`, as read from the file.
-        """
-        return self.text
-
-
-Unit: TypeAlias = Record | Person | OtherUnit
-
-_TYPES: dict[str, type[Record] | type[Person] | type[OtherUnit]] = {
+_TYPES: dict[str, type[Record] | type[Person]] = {
     "record": Record,
     "person": Person,
-    "other": OtherUnit,
 }
 _NAMES = {unit_type: name for name, unit_type in _TYPES.items()}
 
@@ -318,39 +271,6 @@ def unit_from_dict(content: object) -> Unit:
     if set(content) != names | {"type"}:
         raise ValueError(f"a unit of type {kind!r} needs exactly: {', '.join(sorted(names))}.")
     return _TYPES[kind](**{name: content[name] for name in names})
-
-
-def unit_from_text(text: object, place: int) -> Unit:
-    """Parse a unit that an older version described in words.
-
-    Parameters
-    ----------
-    text : object
-        The description; None if the file names no unit.
-    place : int
-        Index of the entry in its ledger. It distinguishes unnamed kinds of persons, because two
-        entries may protect different kinds.
-
-    Returns
-    -------
-    Unit
-        The unit that the text describes; an `OtherUnit` if this version cannot interpret the text.
-        If the file names no unit, the result is a separate kind of person. The cost for one record
-        is then computed as if one row per person were used, so that it is never underestimated.
-
-    Raises
-    ------
-    ValueError
-        If `text` is neither a string nor None, or is blank or too long.
-    """
-    if text == RECORD.words:
-        return RECORD
-    if text is None:
-        return Person(f"entry {place}", named=False)
-    found = _OLD_PERSON.fullmatch(text) if isinstance(text, str) else None
-    if found and int(found[1]) > 0:
-        return Person(f"entry {place}", int(found[1]), named=False)
-    return OtherUnit(text)  # type: ignore[arg-type]  # which rejects anything but a string
 
 
 def unit_of(max_rows_per_person: int | None, kind: str | None = None) -> Unit:

@@ -8,12 +8,10 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from dpexplain._utils.validation import check_delta, check_in_range
-from dpexplain.accounting.summary import number_from_json, number_to_json
+from dpexplain.accounting._ledger.serialize import check_fields, number_from_json, number_to_json
 
 LONGEST_TEXT = 100_000
 _NUMBERS = ("epsilon", "replace_epsilon", "adaptive_epsilon")
-# Fields that older versions did not write.
-_ADDED = frozenset({"adaptive_epsilon", "others"})
 
 
 @dataclass(frozen=True)
@@ -77,24 +75,11 @@ def promise_to_dict(promise: Promise) -> dict[str, Any]:
     return {field.name: _plain(getattr(promise, field.name)) for field in fields(promise)}
 
 
-def promise_from_dict(content: object) -> Promise:
+def promise_from_dict(content: Mapping[str, Any]) -> Promise:
     """Convert the output of `promise_to_dict` to a `Promise`, with strict checks."""
-    values = fields_of(Promise, content)
-    numbers = {name: number_from_json(values[name]) for name in _NUMBERS if name in values}
-    return Promise(**{**values, **numbers})
-
-
-def fields_of(cls: type[Any], content: object) -> dict[str, Any]:
-    """Check the field names, and return the fields as a dictionary.
-
-    Fields that older versions did not have may be missing.
-    """
-    names = {field.name for field in fields(cls)}
-    if not isinstance(content, Mapping) or not names - _ADDED <= set(content) <= names:
-        raise ValueError(
-            f"a {cls.__name__} needs exactly these fields: {', '.join(sorted(names))}."
-        )
-    return dict(content)
+    check_fields(Promise, content)
+    values = dict(content)
+    return Promise(**{**values, **{name: number_from_json(values[name]) for name in _NUMBERS}})
 
 
 def check_text(name: str, value: object) -> None:

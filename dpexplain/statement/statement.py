@@ -11,6 +11,7 @@ from typing import Any
 from dpexplain._utils.json import read_document, write_document
 from dpexplain._utils.validation import check_adjacency
 from dpexplain._utils.version import __version__
+from dpexplain.accounting._ledger.serialize import check_fields, list_field
 from dpexplain.accounting._units.totals import UnitTotal
 from dpexplain.accounting.events import (
     DiscreteLaplaceEvent,
@@ -30,7 +31,6 @@ from dpexplain.statement.promise import (
     LONGEST_TEXT,
     Promise,
     check_text,
-    fields_of,
     promise_from_dict,
     promise_to_dict,
 )
@@ -220,13 +220,12 @@ class PrivacyStatement:
         ValueError
             If a field is missing, unknown or out of range.
         """
-        values = fields_of(cls, content)
+        check_fields(cls, content)
+        values = dict(content)
         for name in ("release", "everything"):
             values[name] = promise_from_dict(values[name])
-        others = values.get("others", [])
-        if not isinstance(others, list | tuple):
-            raise ValueError("others must be a list of promises.")
-        return cls(**{**values, "others": tuple(map(promise_from_dict, others))})
+        values["others"] = tuple(map(promise_from_dict, list_field("others", content)))
+        return cls(**values)
 
     def __str__(self) -> str:
         return self.text()

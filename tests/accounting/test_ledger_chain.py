@@ -10,7 +10,7 @@ import pytest
 
 from dpexplain.accounting import GaussianEvent, NonPrivateEvent, PrivacyLedger, Provenance
 from dpexplain.exceptions import BudgetError
-from ledger_files import anew, by_hand, unchained_text
+from ledger_files import anew, by_hand
 
 EVENT = GaussianEvent("counts", 50.0)
 SHA = "ab" * 32
@@ -45,7 +45,6 @@ def test_each_entry_holds_the_hash_of_the_one_before_and_the_head_is_the_same_wh
 
     assert len({entry["previous"] for entry in held["entries"]}) == 3
     assert ledger.head == held["head"]
-    assert ledger.chained
     assert PrivacyLedger.from_json(path.read_text()).head == ledger.head
     assert f"3 entries; head {ledger.head}" in ledger.chain_words()
 
@@ -66,7 +65,6 @@ BY_HAND = {
     "another adjacency": lambda held: {"adjacency": "replace"},
     "another unit": lambda held: {"unit": {"type": "record"}},
     "another cap at the start": lambda held: {"cap_at_start": 3.0},
-    "more entries said to be older": lambda held: {"unchained": 1},
     "first entry removed": lambda held: {"entries": without(held["entries"], 0), "releases": []},
     "last entry removed": lambda held: {"entries": without(held["entries"], 2)},
     "all entries removed": lambda held: {"entries": [], "releases": [], "cap_at_start": None},
@@ -107,19 +105,17 @@ def test_chain_written_anew_is_noticed_only_by_a_head_kept_elsewhere(path):
     assert PrivacyLedger.open(path).head != kept
 
 
-def test_older_file_is_read_said_not_to_be_chained_and_chained_by_the_next_charge(path):
-    path.write_text(unchained_text(path))
-    ledger = PrivacyLedger.open(path)
-    assert not ledger.chained
-    assert ledger.chain_words().startswith("Not chained")
-    assert ledger.entries[0].provenance == Provenance()
+@pytest.mark.parametrize("version", [1, 3, 4, 6, True, 5.0, None])
+def test_file_of_another_version_is_refused_because_it_may_have_no_chain(path, version):
+    by_hand(path, version=version)
+    with pytest.raises(BudgetError, match=r"version 5.*never released"):
+        PrivacyLedger.open(path)
 
-    ledger.charge([EVENT], label="fourth")
-    again = PrivacyLedger.open(path)
-    assert again.chained
-    assert ledger.chained
-    assert content(path)["unchained"] == 3
-    assert "4 entries after the first 3, which are older" in again.chain_words()
+
+def test_file_with_charges_and_no_cap_at_the_start_is_refused(path):
+    anew(path, cap_at_start=None)
+    with pytest.raises(BudgetError, match="cap_at_start is missing"):
+        PrivacyLedger.open(path)
 
 
 def test_lowered_cap_moves_the_head_and_stays_readable(path):

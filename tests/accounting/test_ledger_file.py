@@ -211,7 +211,7 @@ def test_file_about_something_else_is_refused(tmp_path, change, words):
         lambda text: text[: len(text) // 2],
         lambda text: "[" * 100_000,
         lambda text: text.replace("dpexplain/ledger", "other/format"),
-        lambda text: text.replace('"version": 4', '"version": 5'),
+        lambda text: text.replace('"version": 5', '"version": 6'),
         lambda text: text.replace('"count": 1', '"count": 0'),
         lambda text: text.replace("50.0", "NaN"),
         lambda text: text.replace('"delta"', '"alpha"'),

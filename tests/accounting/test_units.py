@@ -17,7 +17,6 @@ from dpexplain.accounting import (
 )
 from dpexplain.accounting._units.prices import exchanged_spending, spending_for
 from dpexplain.accounting.unit import (
-    OtherUnit,
     same_unit,
     unit_from_dict,
     unit_to_dict,
@@ -55,7 +54,7 @@ def test_number_of_rows_must_be_positive(rows):
         Person("patient_id", rows)
 
 
-@pytest.mark.parametrize("unit", ["one record", "", None, 3, OtherUnit("one household")])
+@pytest.mark.parametrize("unit", ["one record", "", None, 3])
 def test_charge_needs_a_typed_unit(unit):
     with pytest.raises(TypeError, match="must name whom the charge protects"):
         PrivacyLedger("survey").charge([EVENT], label="first", unit=unit)

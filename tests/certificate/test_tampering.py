@@ -17,7 +17,7 @@ from dpexplain._utils.json import write_document
 from dpexplain.accounting import GaussianEvent
 from dpexplain.accounting.ledger_state import LedgerState
 from dpexplain.certificate import Certificate, file_hash, release
-from ledger_files import anew, by_hand, unchained_text
+from ledger_files import anew, by_hand
 
 
 @pytest.fixture(scope="module")
@@ -61,14 +61,9 @@ def test_verification_writes_nothing(made):
     assert {path.name: path.read_bytes() for path in made.folder.iterdir()} == before
 
 
-def test_raised_cap_is_named_even_if_the_chain_was_written_anew(made):
+def test_cap_raised_by_hand_fails_the_ledger(made):
     by_hand(made.ledger, cap_epsilon=9.0)
     assert failed(made) == {"ledger"}
-
-    shutil.copy(made.folder / "ledger.json", made.folder / "hand.json")
-    content = json.loads(made.ledger.read_text())
-    made.ledger.write_text(unchained_text(made.ledger, cap_epsilon=content["cap_epsilon"]))
-    assert failed(made) == {"ledger"}  # as a file of an older version, it is not chained
 
 
 def test_cap_raised_with_a_new_chain_fails_the_cap(made):

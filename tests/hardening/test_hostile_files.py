@@ -146,8 +146,8 @@ def test_a_schema_file_is_read_up_to_its_limit_and_as_utf8_only(tmp_path):
     [
         ('"entries": [', '"entries": [], "entries": [', "repeats a field"),
         ('"delta": 1e-06', '"delta": NaN', "NaN"),
-        ('"version": 4', '"version": true', "version"),
-        ('"version": 4', '"version": 4.0', "version"),
+        ('"version": 5', '"version": true', "version"),
+        ('"version": 5', '"version": 5.0', "version"),
         ('"entries": [', '"entries": [' + "[" * 100_000, "nested too deeply"),
         ('"cap_epsilon": 3.0', '"cap_epsilon": ' + "9" * 5_000, "5000 digits"),
     ],

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
-from dpexplain.accounting.ledger_state import LedgerState
+from dpexplain.accounting._ledger.chain import BEFORE, chained, first_link, head_of
+
+NO_LIMITS = ("format", "version", "entries", "releases", "head")
 
 
 def by_hand(path, **changes):
@@ -15,21 +16,12 @@ def by_hand(path, **changes):
 
 def anew(path, **changes):
     """Change fields of a file and rewrite the whole hash chain, as an attacker would."""
-    before = LedgerState.from_json(path.read_text())
-    state = LedgerState.from_json(unchained_text(path, **changes))
-    entries = tuple(
-        replace(entry, provenance=old.provenance)
-        for entry, old in zip(state.entries, before.entries, strict=True)
-    )
-    whole = replace(state, entries=entries, releases=before.releases, unchained=0)
-    path.write_text(whole.to_json())
-
-
-def unchained_text(path, **changes):
-    """Return a file in the format of the last version without a chain."""
-    content = {**json.loads(path.read_text()), **changes, "version": 3}
-    entries = [
-        {name: entry[name] for name in ("label", "unit", "events")} for entry in content["entries"]
-    ]
-    kept = {n: v for n, v in content.items() if n not in ("head", "releases", "unchained")}
-    return json.dumps({**kept, "entries": entries})
+    content = {**json.loads(path.read_text()), **changes}
+    limits = {name: content[name] for name in content if name not in NO_LIMITS}
+    ends = []
+    for kind in ("entries", "releases"):
+        links = [{n: v for n, v in link.items() if n != BEFORE} for link in content[kind]]
+        content[kind], end = chained(links, first_link(limits, kind))
+        ends.append(end)
+    counts = (len(content["entries"]), len(content["releases"]))
+    path.write_text(json.dumps({**content, "head": head_of(limits, tuple(ends), counts)}, indent=1))

@@ -13,9 +13,6 @@ from dpexplain.accounting import (
     PrivacyLedger,
     SubsampledGaussianEvent,
 )
-from dpexplain.accounting.unit import (
-    OtherUnit,
-)
 
 DELTA = 1e-6
 EVENT = GaussianEvent("counts", noise_multiplier=4.0)  # epsilon 1.06 at delta 1e-6
@@ -26,7 +23,6 @@ units = st.one_of(
     st.just(RECORD),
     st.builds(Person, st.sampled_from(["patient_id", "hospital"]), st.integers(1, 9)),
     st.builds(Person, st.sampled_from(["patient_id", "entry 0"]), st.none(), st.booleans()),
-    st.builds(OtherUnit, st.sampled_from(["one household", "patient_id"])),
 )
 
 

@@ -28,14 +28,11 @@ from dpexplain.accounting.unit import (
     RECORD,
     Unit,
     unit_from_dict,
-    unit_from_text,
     unit_to_dict,
 )
 
 __all__ = [
-    "UNCHAINED",
     "VERSION",
-    "WITHOUT_UNITS",
     "LedgerEntry",
     "as_list",
     "check_object",
@@ -44,10 +41,7 @@ __all__ = [
     "release_from_dict",
 ]
 
-VERSION = 4
-UNCHAINED = 3  # the last version without hashes and provenance
-WITHOUT_UNITS = 1  # entries of version 1 did not name their unit
-_UNITS_IN_WORDS = 2
+VERSION = 5  # of ledger files; no release of the library wrote a smaller number
 _TOTALLED = 1e-20, 1e50  # noise multipliers whose squares, also restated for persons, are finite
 
 
@@ -166,18 +160,12 @@ def entry_to_dict(entry: LedgerEntry) -> dict[str, Any]:
     }
 
 
-def entry_from_dict(content: Any, version: int, place: int) -> LedgerEntry:
-    """Strictly parse an entry from a file of any supported version."""
-    added = {"unit"} if version > WITHOUT_UNITS else set()
-    added |= {"provenance", BEFORE} if version > UNCHAINED else set()
-    check_object(content, {"label", "events"} | added, "an entry")
+def entry_from_dict(content: Any) -> LedgerEntry:
+    """Parse an entry of a ledger file; reject unknown or missing fields."""
+    check_object(content, {"label", "unit", "events", "provenance", BEFORE}, "an entry")
     events = tuple(event_from_dict(event) for event in as_list(content["events"]))
-    if version > _UNITS_IN_WORDS:
-        unit = unit_from_dict(content["unit"])
-    else:
-        unit = unit_from_text(content.get("unit"), place)
-    facts = Provenance.from_dict(content.get("provenance", {}))
-    return LedgerEntry(content["label"], events, unit, facts)
+    facts = Provenance.from_dict(content["provenance"])
+    return LedgerEntry(content["label"], events, unit_from_dict(content["unit"]), facts)
 
 
 def release_from_dict(content: Any) -> ReleasedFile:

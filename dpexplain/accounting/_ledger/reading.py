@@ -131,19 +131,6 @@ class LedgerReading:
         """
         return self._store.current().head
 
-    @property
-    def chained(self) -> bool:
-        """Whether a hash chain protects the entries.
-
-        Returns
-        -------
-        bool
-            False if the ledger was last written by an older version, which did not make a hash
-            chain; otherwise, True. Without a chain, changes made to the file by hand cannot be
-            detected. The next charge, or any other change made by this version, starts a chain.
-        """
-        return self._store.current().chained
-
     def chain_words(self) -> str:
         """Describe the hash chain in a sentence.
 
@@ -152,13 +139,7 @@ class LedgerReading:
         str
         """
         state = self._store.current()
-        if not state.chained:
-            return (
-                "Not chained: an older version wrote this ledger, so changes by hand would not be "
-                "noticed; the next charge starts a hash chain."
-            )
-        first = f" after the first {state.unchained}, which are older" if state.unchained else ""
-        return f"Chained: {counted_entries(len(state.entries))}{first}; head {state.head}."
+        return f"Chained: {counted_entries(len(state.entries))}; head {state.head}."
 
     def total_epsilon(self, delta: float | None = None) -> float:
         """Return the total epsilon of all charges.

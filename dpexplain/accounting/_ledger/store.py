@@ -7,7 +7,6 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import replace
 from typing import Any
 
 from dpexplain._utils.processes import this_process
@@ -128,7 +127,7 @@ class LedgerStore:
         """Store the new state; call only inside `exclusive`."""
         if self.place is not None:
             self._version = self.place.write(state.to_json())
-        self.known = replace(state, chained=True)
+        self.known = state
 
     def _join(self, place: LedgerPlace) -> None:
         """Adopt the stored state; raise an error if its limits are not those requested."""
