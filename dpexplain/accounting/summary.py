@@ -306,6 +306,22 @@ class LedgerSummary:
         labels = [entry.label for entry in self.entries if entry.private]
         return total_for(unit, self.units or (own,), labels)
 
+    def extends(self, earlier: LedgerSummary) -> bool:
+        """Check whether this ledger holds all that another one holds, and perhaps more.
+
+        Parameters
+        ----------
+        earlier : LedgerSummary
+            State of a ledger, usually of the same ledger at an earlier moment.
+
+        Returns
+        -------
+        bool
+            False for a second ledger of the same name, which would hide earlier charges.
+        """
+        kept = self.entries[: len(earlier.entries)] == earlier.entries
+        return kept and self.dataset == earlier.dataset
+
     @property
     def n_private(self) -> int:
         """Number of entries that contain private releases.

@@ -12,6 +12,7 @@ from PIL import Image
 
 import view_examples
 from dpexplain_widgets import Explorer
+from dpexplain_widgets.export import hosts
 from dpexplain_widgets.export.fallback import beside_view
 from notebooks import FOLDER, OPEN_TO_ALL, is_checked, stripped
 
@@ -71,7 +72,7 @@ def test_a_preview_of_a_notebook_shows_its_pictures(path):
 
 def ran(source):
     """Make a notebook with the static output of a view, as after a run."""
-    still, sizes = Explorer(source)._still_bundle()
+    still, sizes = hosts._still(Explorer(source))
     outputs = [
         nbformat.v4.new_output("display_data", data=data, metadata=metadata)
         for data, metadata in (

@@ -6,7 +6,13 @@ import html
 import os
 import sys
 from collections.abc import Mapping
-from typing import Literal
+from typing import Any, Literal, TypeAlias
+
+from dpexplain_widgets.export.export import page_of
+from dpexplain_widgets.export.fallback import beside_view, still_bundle
+
+Output: TypeAlias = tuple[dict[str, Any], dict[str, Any]]
+"""Data and metadata of an output, by MIME type."""
 
 VARIABLE = "DPEXPLAIN_VIEWS"
 HEIGHT = 900  # of the page, in pixels
@@ -43,6 +49,65 @@ def shown_as() -> Literal["widget", "page"]:
         )
     known = any(name in os.environ for name in _WITHOUT_WIDGETS)
     return "page" if known or _IN_NOTEBOOK in dir(sys.modules.get("__main__")) else "widget"
+
+
+def one_output(view: Any, bundle: Output) -> Output:
+    """Return a view as one output with several formats, of which the host chooses one.
+
+    Parameters
+    ----------
+    view : View
+    bundle : tuple of dict
+        Data and metadata of the running view, by MIME type.
+
+    Returns
+    -------
+    tuple of dict
+        Data and metadata. Hosts that show notebooks without running them display the table and the
+        picture. Hosts that run notebooks but no widgets get an exported page instead of the view.
+    """
+    (data, metadata), (still, sizes) = bundle, _still(view)
+    if shown_as() == "page":
+        return {"text/plain": repr(view), **_page_in(view, still)}, sizes
+    return {**data, **still}, {**metadata, **sizes}
+
+
+def outputs(view: Any, bundle: Output, name: str) -> list[Output]:
+    """Return a view as the outputs of a cell: the view, and its table and picture.
+
+    If an output has several formats, JupyterLab chooses the view, and shows an error if the view no
+    longer exists. The static formats are therefore an output of their own.
+
+    Parameters
+    ----------
+    view : View
+    bundle : tuple of dict
+        Data and metadata of the running view, by MIME type.
+    name : str
+        Name by which the running view finds and hides the static output.
+
+    Returns
+    -------
+    list of tuple of dict
+        Data and metadata of each output; one output in hosts that run no widgets.
+    """
+    if shown_as() == "page":
+        return [one_output(view, bundle)]
+    still, sizes = _still(view)
+    return [bundle, (beside_view(still, name), sizes)]
+
+
+def _still(view: Any) -> tuple[dict[str, str], dict[str, Any]]:
+    return still_bundle(view.shown, view._fit(), view.term)
+
+
+def _page_in(view: Any, still: Mapping[str, str]) -> dict[str, str]:
+    """Put the exported page into static output, if any part of it may be released."""
+    try:
+        page = page_of(view)
+    except (TypeError, ValueError) as error:
+        return without_page(str(error), still)
+    return framed(page, still)
 
 
 def framed(page: str, still: Mapping[str, str]) -> dict[str, str]:

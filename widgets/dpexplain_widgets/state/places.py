@@ -1,10 +1,10 @@
-"""Choices in a payload: terms, epsilons, samples, what-if values and filters."""
+"""Choices in a payload: terms, epsilons, samples and what-if values."""
 
 from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
 from typing import Any
 
@@ -69,6 +69,28 @@ def epsilon_place(payload: Mapping[str, Any], epsilon: float) -> int:
     raise traitlets.TraitError(
         f"no fit with epsilon={_short(repr(epsilon))}; the epsilons are {listed}. Another epsilon "
         "needs a new fit."
+    )
+
+
+def check_pinned_epsilon(epsilons: Sequence[float], epsilon: float | None) -> float | None:
+    """Return an epsilon that has a fit, or raise a TraitError that lists them.
+
+    Parameters
+    ----------
+    epsilons : sequence of float
+        Epsilons of the selected model.
+    epsilon : float or None
+
+    Returns
+    -------
+    float or None
+    """
+    if epsilon is None or epsilon in epsilons:
+        return epsilon
+    listed = ", ".join(f"{value:g}" for value in epsilons)
+    raise traitlets.TraitError(
+        f"pinned_epsilon={epsilon:g} must be None or one of {listed}; another epsilon needs a "
+        "new fit."
     )
 
 

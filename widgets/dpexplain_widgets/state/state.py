@@ -12,8 +12,14 @@ import traitlets
 from dpexplain.accounting.summary import LedgerSummary
 from dpexplain.compare import Comparison, FilterComparison
 from dpexplain_widgets.payload.payload import check_payload, models_of
+from dpexplain_widgets.state.filter_places import (
+    check_filter_class,
+    check_filter_place,
+    check_inputs,
+)
 from dpexplain_widgets.state.places import (
     check_input,
+    check_pinned_epsilon,
     check_sample,
     check_term,
     check_threshold,
@@ -47,22 +53,6 @@ class Origin(NamedTuple):
     source: Any
     samples: pd.DataFrame | None = None
     samples_public: bool = False
-
-
-def is_later(ledger: LedgerSummary, known: LedgerSummary) -> bool:
-    """Return whether a ledger holds all that another one holds, and perhaps more.
-
-    Parameters
-    ----------
-    ledger, known : LedgerSummary
-
-    Returns
-    -------
-    bool
-        False for a second ledger of the same name, which would hide earlier charges.
-    """
-    kept = ledger.entries[: len(known.entries)] == known.entries
-    return kept and ledger.dataset == known.dataset
 
 
 class ViewState(traitlets.HasTraits):
@@ -230,7 +220,7 @@ class ViewState(traitlets.HasTraits):
         source = given.source
         if not isinstance(source, Comparison | FilterComparison):
             return
-        if ledger == source.ledger or not is_later(ledger, source.ledger):
+        if ledger == source.ledger or not ledger.extends(source.ledger):
             return
         grown = dataclasses.replace(source, ledger=ledger)
         words = list(grown.guarantee_words)
@@ -337,15 +327,7 @@ class ViewState(traitlets.HasTraits):
 
     @traitlets.validate("pinned_epsilon")
     def _check_pinned_epsilon(self, proposal: Mapping[str, Any]) -> float | None:
-        epsilon: float | None = proposal["value"]
-        epsilons = self.shown.get("epsilons", [])
-        if epsilon is None or epsilon in epsilons:
-            return epsilon
-        listed = ", ".join(f"{value:g}" for value in epsilons)
-        raise traitlets.TraitError(
-            f"pinned_epsilon={epsilon:g} must be None or one of {listed}; another epsilon needs a "
-            "new fit."
-        )
+        return check_pinned_epsilon(self.shown.get("epsilons", []), proposal["value"])
 
     @traitlets.validate("sample")
     def _check_sample(self, proposal: Mapping[str, Any]) -> int | None:
@@ -371,37 +353,15 @@ class ViewState(traitlets.HasTraits):
 
     @traitlets.validate("filter_class", "against_class")
     def _check_filter_class(self, proposal: Mapping[str, Any]) -> str:
-        name: str = proposal["value"]
-        classes = [] if self._filters is None else self._filters["classes"]
-        if name in classes or name == "":
-            return name
-        listed = ", ".join(repr(each[:40]) for each in classes[:12]) or "none, without filters"
-        trait = proposal["trait"].name
-        raise traitlets.TraitError(f"{trait}={name[:40]!r} must be one of the classes: {listed}.")
+        return check_filter_class(self._filters, proposal["trait"].name, proposal["value"])
 
     @traitlets.validate("input_range")
     def _check_input_range(self, proposal: Mapping[str, Any]) -> list[int] | None:
-        inputs: list[int] | None = proposal["value"]
-        outline = self._filters
-        count = len(outline["input_names"]) if outline and outline["grid_shape"] else 0
-        if inputs is None or (len(inputs) == 2 and all(0 <= each < count for each in inputs)):
-            return inputs
-        raise traitlets.TraitError(
-            f"input_range={inputs!r:.60} must be None or two inputs of a grid: 0 to {count - 1}."
-        )
+        return check_inputs(self._filters, proposal["value"])
 
     @traitlets.validate("filter_index", "against_filter", "input_index")
     def _check_filter_place(self, proposal: Mapping[str, Any]) -> int | None:
-        index: int | None = proposal["value"]
-        trait = proposal["trait"].name
-        outline = self._filters
-        count = 1
-        if outline is not None:
-            of_class = trait != "input_index"
-            count = outline["n_filters"] if of_class else len(outline["input_names"])
-        if index is None or 0 <= index < count:
-            return index
-        raise traitlets.TraitError(f"{trait}={index} must be one of 0 to {count - 1}.")
+        return check_filter_place(self._filters, proposal["trait"].name, proposal["value"])
 
     @traitlets.validate("page_index", "replay_draw")
     def _check_not_negative(self, proposal: traitlets.Bunch) -> int | None:

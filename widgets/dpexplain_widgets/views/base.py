@@ -25,9 +25,8 @@ from dpexplain.io._edits import log_from_plain, log_to_plain
 from dpexplain.statement import PrivacyStatement
 from dpexplain_widgets.export.bundle import stylesheet
 from dpexplain_widgets.export.export import page_of, releasable_view
-from dpexplain_widgets.export.fallback import beside_view, still_bundle
 from dpexplain_widgets.export.figure_files import csv_text, figure_file, table_of
-from dpexplain_widgets.export.hosts import framed, shown_as, without_page
+from dpexplain_widgets.export.hosts import Output, one_output, outputs
 from dpexplain_widgets.export.picture import class_words
 from dpexplain_widgets.payload.filter_payload import filters_payload, shows_filters
 from dpexplain_widgets.payload.payload import build_payload
@@ -462,44 +461,16 @@ class View(ViewState, anywidget.AnyWidget):
             chosen = f", class {self.filter_class[:60]!r}"
         return f"{type(self).__name__}({shown!r}{chosen}{guarantee})"
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
+    def _repr_mimebundle_(self, **kwargs: Any) -> Output | None:
         """Return the view's data, keyed by MIME type, with a static table and picture.
 
-        Hosts that show notebooks without running them display the table and the picture. Hosts
-        that run notebooks but no widgets get an exported page instead of the view. The result is
-        None if the widget has no data to display.
+        The result is None if the widget has no data to display.
         """
         bundle = super()._repr_mimebundle_(**kwargs)
-        if bundle is None:
-            return None
-        (data, metadata), (still, sizes) = bundle, self._still_bundle()
-        if shown_as() == "page":
-            return {"text/plain": repr(self), **self._page_in(still)}, sizes
-        return {**data, **still}, {**metadata, **sizes}
+        return None if bundle is None else one_output(self, bundle)
 
     def _ipython_display_(self, **kwargs: Any) -> None:
-        """Display the view, then its table and picture, which need no kernel.
-
-        If an output has several formats, JupyterLab chooses the view, and shows an error if the
-        view no longer exists. The static formats are therefore displayed as a separate output.
-        """
-        if shown_as() == "page":
-            if (bundle := self._repr_mimebundle_(**kwargs)) is not None:
-                publish_display_data(*bundle)  # type: ignore[no-untyped-call]
-            return
-        if (view := super()._repr_mimebundle_(**kwargs)) is None:
-            return
-        still, sizes = self._still_bundle()
-        for data, metadata in (view, (beside_view(still, self._still), sizes)):
+        """Display the view, then its table and picture, which need no kernel."""
+        bundle = super()._repr_mimebundle_(**kwargs)
+        for data, metadata in () if bundle is None else outputs(self, bundle, self._still):
             publish_display_data(data, metadata)  # type: ignore[no-untyped-call]
-
-    def _still_bundle(self) -> tuple[dict[str, str], dict[str, Any]]:
-        return still_bundle(self.shown, self._fit(), self.term)
-
-    def _page_in(self, still: dict[str, str]) -> dict[str, str]:
-        """Put the exported page into static output, if any part of it may be released."""
-        try:
-            page = page_of(self)
-        except (TypeError, ValueError) as error:
-            return without_page(str(error), still)
-        return framed(page, still)

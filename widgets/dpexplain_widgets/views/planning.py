@@ -16,7 +16,7 @@ from dpexplain.explain._text import number_above
 from dpexplain_widgets.payload.payload import build_payload, fit_payload
 from dpexplain_widgets.payload.samples import same_samples
 from dpexplain_widgets.state.sources import source_of
-from dpexplain_widgets.state.state import Origin, ViewState, is_later
+from dpexplain_widgets.state.state import Origin, ViewState
 from dpexplain_widgets.state.worker import LatestWins
 
 SMALLEST, LARGEST = 0.05, 10.0
@@ -89,7 +89,7 @@ class Planning(ViewState):
                 "pass comparison.for_class(label)."
             )
         charged = getattr(refit, "ledger", None)
-        if isinstance(charged, LedgerSummary) and not is_later(charged, self.origin.source.ledger):
+        if isinstance(charged, LedgerSummary) and not charged.extends(self.origin.source.ledger):
             raise ValueError(
                 f"refit= charges the ledger {charged.dataset!r}, which does not hold the fits that "
                 "are shown, so no ledger would state the cost of all; pass a comparison of "
@@ -295,7 +295,7 @@ class Planning(ViewState):
     def _ledger_now(self, source: Comparison) -> LedgerSummary:
         """Return the ledger for the data, including charges for fits started in this view."""
         charged = getattr(self._refit, "ledger", None)
-        if isinstance(charged, LedgerSummary) and is_later(charged, source.ledger):
+        if isinstance(charged, LedgerSummary) and charged.extends(source.ledger):
             return charged
         return source.ledger
 
