@@ -21,6 +21,18 @@ _SWITCHES: Final = {
 }
 """Switches of Dask's expressions that a fit turns off, and the expressions that have them."""
 
+_MOVES: Final = (
+    "Sort",
+    "SetIndex",
+    "Shuffle",
+    "Rearrange",
+    "Merge",
+    "Join",
+    "GroupBy",
+    "Duplicates",
+)
+"""Words in the names of Dask's expressions whose result can have its rows in several orders."""
+
 _TARGET: Final = "\0target"
 """Name of the column with the target, which is not that of any other column."""
 
@@ -84,6 +96,11 @@ class DaskTable(ChunkedTable):
             raise TypeError(
                 f"y is a {type(y).__name__}; with a Dask collection, pass a Dask Series or Array "
                 "with the same partitions, or the name of a column of a Dask DataFrame."
+            )
+        if _is_frame(X) and not _is_series(y) and _moves_rows(X):
+            raise ValueError(
+                "y is a Dask Array, but X is sorted, joined or grouped, so their rows can be in "
+                "different orders; pass the name of the target's column, or a Dask Series."
             )
         if not _same_partitions(X, y):
             raise ValueError(
@@ -175,6 +192,12 @@ def _default_client() -> Any | None:
     if client.asynchronous:
         raise ValueError("the Dask client is asynchronous; use Client(asynchronous=False).")
     return client
+
+
+def _moves_rows(frame: Any) -> bool:
+    """Return whether the plan of a frame moves or orders rows."""
+    kinds = [type(part).__name__ for part in frame.expr.walk()]
+    return any(word in kind for kind in kinds for word in _MOVES)
 
 
 def _together(X: Any, y: Any) -> tuple[Any, str]:

@@ -264,6 +264,15 @@ def test_features_and_targets_of_a_dask_plan_on_objects_are_of_the_same_rows(pla
     assert_same_fit(make_estimator(name), whole, X, frame["visits"])
 
 
+@pytest.mark.parametrize("plan", [plan for name, plan in PLANS.items() if name != "filtered"])
+def test_an_array_of_targets_beside_rows_that_dask_moves_is_refused(plan):
+    name = "DPExplainableBoostingClassifier"
+    frame = plan(dd.from_pandas(make_table(name, 60).assign(row=range(60)), npartitions=3))
+    X, y = frame.drop(columns=["row", "visits"]), frame["visits"].to_dask_array()
+    with Untouched() as ledger, pytest.raises(ValueError, match="sorted, joined or grouped"):
+        make_estimator(name, ledger=ledger).fit(X, y)
+
+
 # What is refused, and when.
 
 
