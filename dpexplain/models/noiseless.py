@@ -11,23 +11,16 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from dpexplain._utils.cloning import unfitted_copy
-from dpexplain._utils.tracebacks import without_records
-from dpexplain.accounting import NonPrivateEvent, PrivacyLedger
 from dpexplain.explain import Guarantee, MulticlassExplanation
 from dpexplain.mechanisms import Mechanism, NoiseSource
 from dpexplain.models.inputs import (
-    as_column,
-    as_table,
     observed_schema,
-    reject_unsupported,
     rows_with_target,
 )
-from dpexplain.models.pickles import VersionedEstimator
+from dpexplain.models.not_private import NotPrivateEstimator
 from dpexplain.schema import Schema
 from dpexplain.tables.encoding import check_columns
-from dpexplain.tables.targets import split_target
 
-_REASON = "fitted without noise"
 _LARGE_EPSILON = 50.0  # for settings that depend on the noise, such as penalties
 
 
@@ -53,7 +46,7 @@ def _has(name: str) -> Any:
     return available_if(lambda self: hasattr(self.estimator, name))
 
 
-class NoiselessModel(VersionedEstimator):
+class NoiselessModel(NotPrivateEstimator):
     """Noiseless version of a private model, to measure the cost of noise. NOT PRIVATE.
 
     Parameters
@@ -86,32 +79,12 @@ class NoiselessModel(VersionedEstimator):
     def __init__(self, estimator: Any) -> None:
         self.estimator = estimator
 
-    @without_records
-    def fit(self, X: Any, y: Any, **unsupported: Any) -> NoiselessModel:
-        """Fit without noise. NOT PRIVATE: do not share the model or its explanation.
+    @property
+    def _declared_schema(self) -> Schema | None:
+        schema: Schema | None = self.estimator.schema
+        return schema
 
-        Parameters
-        ----------
-        X : DataFrame or array-like of shape (n_samples, n_features)
-        y : str or array-like of shape (n_samples,)
-            Target, or the name of its column in `X`.
-        **unsupported
-            Other fit parameters, such as ``sample_weight``. They are rejected unless they are None.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        TypeError
-            If a fit parameter other than `X` and `y` is given.
-        ValueError
-            If a parameter or the shape of the data is wrong.
-        """
-        reject_unsupported(unsupported, "reference", "they fit the same records as private ones")
-        X, y = split_target(as_table(X), y, self.estimator.schema)
-        y = as_column("y", y, X)
+    def _fit_without_noise(self, X: Any, y: Any) -> Schema:
         model = unfitted_copy(
             self.estimator,
             ledger=None,
@@ -128,11 +101,10 @@ class NoiselessModel(VersionedEstimator):
         model.schema_ = schema
         model.n_features_in_ = schema.n_features
         model.feature_names_in_ = np.array(schema.feature_names, dtype=object)
-        model.guarantee_ = Guarantee.not_private(_REASON)
+        model.guarantee_ = Guarantee.not_private(self.REASON)
         model._noise = model._effect = ()  # additive models: there is no noise to simulate
         self.model_ = model
-        keep_not_private(self, schema, _REASON)
-        return self
+        return schema
 
     @property
     def classes_(self) -> NDArray[Any]:
@@ -220,16 +192,6 @@ class NoiselessModel(VersionedEstimator):
         tags = self.estimator.__sklearn_tags__()
         tags.non_deterministic = False
         return tags
-
-
-def keep_not_private(model: Any, schema: Schema, reason: str) -> None:
-    """Set the schema, guarantee and ledger of a non-private fit."""
-    model.schema_ = schema
-    model.n_features_in_ = schema.n_features
-    model.feature_names_in_ = np.array(schema.feature_names, dtype=object)
-    model.guarantee_ = Guarantee.not_private(reason)
-    model.ledger_ = PrivacyLedger("this fit alone")
-    model.ledger_.charge([NonPrivateEvent("fit", reason)], label=type(model).__name__)
 
 
 def _renamed(explanation: Any, name: str) -> Any:

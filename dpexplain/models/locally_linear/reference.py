@@ -9,28 +9,23 @@ import numpy as np
 from sklearn.utils.multiclass import type_of_target
 
 from dpexplain._utils.blas import one_blas_thread
-from dpexplain._utils.tracebacks import without_records
 from dpexplain._utils.validation import check_count
 from dpexplain.models.inputs import (
-    as_column,
-    as_table,
     observed_schema,
-    reject_unsupported,
     some_rows_with_target,
 )
 from dpexplain.models.locally_linear.gradients import GradientSums
 from dpexplain.models.locally_linear.model import LocallyLinearModel
 from dpexplain.models.locally_linear.training import Progress, train
-from dpexplain.models.noiseless import keep_not_private
+from dpexplain.models.not_private import NotPrivateEstimator
 from dpexplain.schema import Classes, Schema
 from dpexplain.tables.encoding import check_columns
-from dpexplain.tables.targets import split_target
 
 _BATCH = 500
 _EPOCHS = 20
 
 
-class LocallyLinearClassifier(LocallyLinearModel):
+class LocallyLinearClassifier(NotPrivateEstimator, LocallyLinearModel):
     """Locally linear classifier without privacy.
 
     This is the non-private reference model for `DPLocallyLinearClassifier` [1]_. Each class has
@@ -122,33 +117,7 @@ class LocallyLinearClassifier(LocallyLinearModel):
         self.random_state = random_state
         self.progress = progress
 
-    @without_records
-    def fit(self, X: Any, y: Any, **unsupported: Any) -> Any:
-        """Fit without noise. NOT PRIVATE: do not share the model or its explanation.
-
-        Parameters
-        ----------
-        X : DataFrame or array-like of shape (n_samples, n_features)
-        y : str or array-like of shape (n_samples,)
-            Target, or the name of its column in `X`.
-        **unsupported
-            Other fit parameters, such as ``sample_weight``. They are rejected unless they are None.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        TypeError
-            If a fit parameter other than `X` and `y` is given.
-        ValueError
-            If a parameter or the shape of the data is wrong, or if the data are unusable: for
-            example, if there are no records.
-        """
-        reject_unsupported(unsupported, "reference", "they fit the same records as private ones")
-        X, y = split_target(as_table(X), y, self.schema)
-        y = as_column("y", y, X)
+    def _fit_without_noise(self, X: Any, y: Any) -> Schema:
         self._check_model_settings()
         check_count("max_epochs", self.max_epochs)
         if self.schema is not None:
@@ -176,8 +145,7 @@ class LocallyLinearClassifier(LocallyLinearModel):
                 progress=self.progress,
             )
         self._keep_filters(trained, shape, basis, preparation, schema)
-        keep_not_private(self, schema, "fitted without noise")
-        return self
+        return schema
 
     def _check_values(self, X: Any, y: Any) -> None:
         """Raise ValueError if the data are unusable.

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from dpexplain._utils.tracebacks import without_records
 from dpexplain._utils.validation import check_count, check_in_range
 from dpexplain.binning import FeatureBins, quantile_bins
 from dpexplain.binning.bins import Encoded
@@ -29,17 +28,13 @@ from dpexplain.models.boosting.pair_terms.plan import (
     refused_targets,
 )
 from dpexplain.models.inputs import (
-    as_column,
-    as_table,
     observed_schema,
-    reject_unsupported,
     some_rows_with_target,
 )
 from dpexplain.models.interpret_names import answers_interpret_names
-from dpexplain.models.noiseless import keep_not_private
+from dpexplain.models.not_private import NotPrivateEstimator
 from dpexplain.schema import Classes, Range, Schema
 from dpexplain.tables.encoding import check_columns, encode_features
-from dpexplain.tables.targets import split_target
 
 _AUTO = 3
 """Maximum number of pairs for ``pairs="auto"``, per feature."""
@@ -49,7 +44,7 @@ _RANDOM_LEAF = 0.25
 do not seek out the leaves that fit noise, so their leaves may be smaller."""
 
 
-class _Reference(AdditiveModel):
+class _Reference(NotPrivateEstimator, AdditiveModel):
     """Base class for the non-private boosting classifier and regressor."""
 
     _target_kind: type[Range] | type[Classes]
@@ -78,32 +73,7 @@ class _Reference(AdditiveModel):
         self.monotone_constraints = monotone_constraints
         self.pairs = pairs
 
-    @without_records
-    def fit(self, X: Any, y: Any, **unsupported: Any) -> Any:
-        """Fit without noise. NOT PRIVATE: do not share the model or its explanation.
-
-        Parameters
-        ----------
-        X : DataFrame or array-like of shape (n_samples, n_features)
-        y : str or array-like of shape (n_samples,)
-            Target, or the name of its column in `X`.
-        **unsupported
-            Other fit parameters, such as ``sample_weight``. They are rejected unless they are None.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        TypeError
-            If a fit parameter other than `X` and `y` is given.
-        ValueError
-            If a parameter or the shape of the data is invalid.
-        """
-        reject_unsupported(unsupported, "reference", "they fit the same records as private ones")
-        X, y = split_target(as_table(X), y, self.schema)
-        y = as_column("y", y, X)
+    def _fit_without_noise(self, X: Any, y: Any) -> Schema:
         self._check_parameters(X)
         self._check_values(X, y)
         schema = self.schema or self._observed_schema(X, y)
@@ -116,8 +86,7 @@ class _Reference(AdditiveModel):
         self._terms = self._boosted(bins, columns, y, schema)
         self._edited = None
         self.intercept_ = self._terms.intercept
-        keep_not_private(self, schema, "fitted without noise")
-        return self
+        return schema
 
     def _check_parameters(self, X: Any) -> None:
         check_count("max_bins", self.max_bins, 2)
