@@ -135,7 +135,7 @@ def test_truth_is_held_against_bands_the_planner_a_table_and_held_out_records(
     truth.main(["--problems", "400 people", "--epsilons", "4", "--fits", "1", *kept])
 
     found = tables(capsys.readouterr().out)
-    coverage, people, claims, planner, table, calibration = found
+    coverage, people, claims, planner, table, warned, calibration = found
     for row in (coverage[1], people[1], claims[1]):
         assert row[:3] == ["400 people", "4", "1"]
     for held in claims[1][3:]:  # a proportion needs a claim that holds
@@ -143,6 +143,11 @@ def test_truth_is_held_against_bands_the_planner_a_table_and_held_out_records(
     assert [row[:2] for row in planner[1:]] == [["400 people", "6"], ["all", "6"]]
     assert table[1][:3] == calibration[1][:3] == ["clinical", "4", "1"]
     assert re.fullmatch(r"\d\.\d\d -> \d\.\d\d", table[1][3])
+    assert [row[:2] for row in warned[1:]] == [
+        ["400 people", "1"], ["table clinical", "1"], ["all", "2"],
+    ]  # fmt: skip
+    outside, _, inside = (cell.partition(" of ")[2] for cell in warned[-1][2:])
+    assert int(outside or 0) + int(inside or 0) == 6 + 12
 
     truth.main(["--problems", "400 people", "--epsilons", "4", "--fits", "1", *kept])
     assert tables(capsys.readouterr().out) == found

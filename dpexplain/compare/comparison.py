@@ -223,8 +223,9 @@ class Comparison(Fits[GlobalExplanation]):
             certain = "terms have an effect that is certain"
             yield from self._counted("terms_with_effect", self.term_names, certain)
         largest = self.epsilons[-1]
-        if caution := self.explanations[largest][0].effect_caution:
-            yield f"At {_epsilon_name(largest)}: {caution}"
+        fit = self.explanations[largest][0]
+        if words := fit.effect_caution or fit.effect_note:
+            yield f"At {_epsilon_name(largest)}: {words}"
 
     def _counted(self, found: str, names: Sequence[str], what: str) -> Iterator[str]:
         """Say at each epsilon which of these names all fits find, if that is known."""

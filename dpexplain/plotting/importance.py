@@ -93,7 +93,8 @@ def plot_importance(
     if reference is not None:
         _draw_reference(ax, reference, names, colors)
     _label(ax, explanation, names, effects=show != "released")
-    privacy_title(ax, "Importance", explanation.guarantee, [explanation.effect_caution])
+    words = explanation.effect_caution or explanation.effect_note
+    privacy_title(ax, "Importance", explanation.guarantee, [words])
     if reference is not None:
         draw_watermark(ax)
     else:

@@ -14,8 +14,9 @@ from bench_claims import claims_row
 from bench_print import machine, table, versions
 from bench_truth import row_of_oracle, rows_above_noise, rows_of_fit
 from bench_truth_planner import planner_rows
-from bench_truth_problems import PROBLEMS, problem
+from bench_truth_problems import OTHERS, PROBLEMS, problem
 from bench_truth_tables import CLASSES, REAL, is_there, row_of_calibration, row_of_table
+from bench_truth_tables import OTHERS as OTHER_TABLES
 from numpy.typing import NDArray
 
 EPSILONS = (0.25, 1.0, 4.0)
@@ -55,6 +56,9 @@ def main(given: Sequence[str] | None = None) -> None:
     if found["tables"]:
         print("\nReal tables: noise alone -> estimate of the effect, against a non-private fit.\n")
         _print([_table_row(rows) for rows in _grouped(found["tables"])])
+    if found["simulated"] or found["tables"]:
+        print("\nWarnings that the true curve may be outside the effect band.\n")
+        _print(_warnings(found["simulated"] + found["tables"]))
     if found["calibration"]:
         print("\nHeld-out records: released -> calibrated.\n")
         _print([_calibration(rows) for rows in _grouped(found["calibration"])])
@@ -73,7 +77,8 @@ def _cells(arguments: Any, part: str) -> list[Cell]:
         epsilons, n_fits = LARGE, max(1, arguments.fits // 4)
     if part in ("tables", "calibration"):
         usual = REAL if part == "tables" else CLASSES
-        names = [name for name in arguments.tables or usual if name in usual and is_there(name)]
+        known = (*REAL, *OTHER_TABLES) if part == "tables" else CLASSES
+        names = [name for name in arguments.tables or usual if name in known and is_there(name)]
         n_fits = max(1, arguments.fits // 8)
     return [
         (part, name, epsilon, seed)
@@ -121,7 +126,7 @@ def _print(rows: list[Row]) -> None:
 
 def _arguments(given: Sequence[str] | None) -> Any:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--problems", nargs="+", default=PROBLEMS, choices=PROBLEMS)
+    parser.add_argument("--problems", nargs="+", default=PROBLEMS, choices=(*PROBLEMS, *OTHERS))
     parser.add_argument("--epsilons", nargs="+", type=float)
     parser.add_argument("--tables", nargs="+", help="real and simulated tables; all by default")
     parser.add_argument("--parts", nargs="+", default=PARTS, choices=PARTS)
@@ -222,14 +227,37 @@ def _claims(rows: list[Row]) -> Row:
         "true rank inside": f"{np.mean(held):.2f}",
         "signs that are sure": f"{len(sure) / max(len(real), 1):.2f}",
         "of these right": f"{np.mean(right):.3f}" if right else "",
-        "warned, if truth outside": _share(_warned(rows, inside=False)),
-        "if inside": _share(_warned(rows, inside=True)),
     }
 
 
-def _warned(rows: list[Row], *, inside: bool) -> list[bool]:
-    """Whether each term has a caution, of those whose true curve is inside the band or not."""
-    return [row["warned"] for row in rows if "warned" in row and row["effect"]["whole"] is inside]
+def _warnings(rows: list[Row]) -> list[Row]:
+    """Count the curves outside and inside their band that have a warning.
+
+    On tables, those outside for which the records reject the band are also counted alone.
+    """
+    fits: dict[str, set[Any]] = {}
+    warned: dict[str, dict[str, list[bool]]] = {}
+    for row in rows:
+        is_table = row.get("part") == "tables"
+        name = f"table {row['problem']}" if is_table else row["problem"]
+        found: dict[str, list[bool]] = {"outside": [], "rejected": [], "inside": []}
+        if is_table:
+            both = zip(row["warned"], row["rejected"], strict=True)
+            found = {"outside": row["warned"], "rejected": [w for w, r in both if r]}
+            found["inside"] = row["warned inside"]
+        elif "warned" in row:
+            found["inside" if row["effect"]["whole"] else "outside"] = [row["warned"]]
+        for group in (name, "all"):
+            fits.setdefault(group, set()).add((name, row["epsilon"], row["seed"]))
+            own = warned.setdefault(group, {where: [] for where in found})
+            for where, more in found.items():
+                own[where] += more
+    warned["all"] = warned.pop("all")  # last
+    return [
+        {"problem": group, "fits": len(fits[group])}
+        | {f"warned, if {where}": _share(found) for where, found in own.items()}
+        for group, own in warned.items()
+    ]
 
 
 def _share(found: list[bool]) -> str:
@@ -255,15 +283,6 @@ def _table_row(rows: list[Row]) -> Row:
         "ratio": f"{away[1].mean() / away[0].mean():.2f}",
         "whole curves": " -> ".join(f"{x.mean():.2f}" for x in inside),
         "not rejected": f"{1.0 - sum(sum(row['rejected']) for row in rows) / n_terms:.2f}",
-        "warned, if outside": _share([warned for row in rows for warned in row["warned"]]),
-        "warned, if rejected": _share(
-            [
-                warned
-                for row in rows
-                for warned, rejected in zip(row["warned"], row["rejected"], strict=True)
-                if rejected
-            ]
-        ),
     }
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 import view_examples
@@ -66,3 +68,38 @@ def test_a_model_without_estimates_says_so_and_offers_no_switch(open_page):
     page = open_page(Explorer(view_examples.comparison(), term="age"))
     assert not page.get_by_label("Show", exact=True).is_visible()
     assert "the true effect can lie outside" in page.locator(".dpx-shape .dpx-caution").inner_text()
+
+
+def with_age(comparison, **changes):
+    """Change the estimate of age in all fits of a comparison."""
+    fits = {
+        epsilon: tuple(
+            dataclasses.replace(
+                fit,
+                terms=[
+                    dataclasses.replace(term, **changes) if term.name == "age" else term
+                    for term in fit.terms
+                ],
+            )
+            for fit in repeats
+        )
+        for epsilon, repeats in comparison.explanations.items()
+    }
+    return dataclasses.replace(comparison, explanations=fits)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words", "is_warning"),
+    [
+        ({"unclear_with": "occupation"}, "may be outside the effect band", True),
+        ({"effect_factor": 1e3}, "includes 0 in every bin", False),
+    ],
+)
+def test_a_warning_about_a_band_looks_unlike_a_note_on_it(
+    open_page, comparison, changes, words, is_warning
+):
+    page = open_page(Explorer(with_age(comparison, **changes), term="age"), width=380)
+    said = page.locator(".dpx-shape [role=note]")
+    assert words in plain(said.inner_text())
+    assert page.locator(".dpx-shape .dpx-caution").count() == int(is_warning)
+    assert layout_problems(page) == []

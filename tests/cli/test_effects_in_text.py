@@ -226,6 +226,7 @@ def test_estimates_come_back_from_a_file_to_the_last_bit(folder):
     fit, again = saved.explanations[1.0][0], dpexplain.io.load("model.json")
     assert again.effect_words == fit.effect_words
     assert again.effect_cautions == fit.effect_cautions
+    assert again.effect_notes == fit.effect_notes
     assert again.effect_intercept == fit.effect_intercept
     for one, other in zip(fit.terms, again.terms, strict=True):
         np.testing.assert_array_equal(one.effect_band, other.effect_band)

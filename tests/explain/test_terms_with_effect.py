@@ -54,7 +54,7 @@ def test_a_term_that_rises_overall_has_an_effect_though_no_bin_is_certain(sign):
     assert not found["dose"].effect_signal.any()
     assert found.terms_with_effect == ("dose",)
     assert found.ranking()["has_effect"].to_dict() == {"dose": True, "job": False}
-    assert "no bin has an effect that is certain" in found.effect_cautions["dose"]
+    assert "no bin has an effect that is certain" in found.effect_notes["dose"]
 
 
 def test_a_bin_that_is_certain_is_an_effect_without_a_slope():

@@ -312,7 +312,7 @@ def test_a_model_of_classes_says_what_is_certain_over_all_of_them():
     explanation = fitted("classes", n=8_000, epsilon=4.0).explain_global()
     assert set(explanation.terms_with_effect) == {"x", "job"}
     assert explanation.effect_words.startswith("2 of 3 terms have an effect that is certain.")
-    assert explanation.effect_caution == ""
+    assert explanation.effect_caution == explanation.effect_note == ""
     assert explanation.effect_words in explanation._repr_html_()
     table = explanation.ranking()
     assert set(table["basis"]) == {"effect"}
@@ -332,9 +332,9 @@ def test_estimates_come_back_from_a_file(kind):
         assert part.effect_words == same.effect_words != ""
 
 
-def test_few_people_of_a_class_are_warned_about():
+def test_few_people_of_a_class_are_named():
     explanation = fitted("classes", n=600).explain_global()
-    assert "records in the rarest class" in explanation.effect_caution
+    assert "records in the rarest class" in explanation.effect_note
 
 
 @pytest.mark.parametrize("kind", ["counts", "classes"])

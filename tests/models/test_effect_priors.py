@@ -275,39 +275,43 @@ def test_without_any_direction_nothing_contradicts():
     after = Posterior(np.zeros(2), np.eye(2), np.ones(1), np.zeros(2))
     found = curved_dependence(Information(np.eye(2), np.ones(2)), after, np.eye(2), 3)
     assert found.chance.shape == found.strength.shape == found.least.shape == (0, 3)
+    assert found.moves.shape == (2, 0, 3)
 
 
-def found_unclear(pairs=(), chances=(), **correlation):
-    """Find unclear dependence among four features, of which the last one has categories."""
-    matrix, categories = np.eye(4), np.zeros((4, 4), dtype=bool)
-    categories[3] = categories[:, 3] = True
-    for name, value in correlation.items():
-        i, j = map(int, name.removeprefix("r"))
-        matrix[i, j] = matrix[j, i] = value
-    tested = np.array(pairs, dtype=np.intp)
-    return unclear_dependence(matrix, categories, tested, np.reshape(chances, (-1, 3)))
+def test_estimates_move_as_far_as_dependence_that_was_left_out_moves_them():
+    rng = np.random.default_rng(2)
+    slopes = rng.normal(size=(60, 5))
+    missing = 0.7 * slopes[:, 4]  # without noise
+    known = Information(slopes.T @ slopes, slopes.T @ missing)
+    covariance = np.linalg.inv(known.precision[:4, :4])
+    after = Posterior(covariance @ known.pull[:4], covariance, np.ones(1), np.zeros(4))
+    found = curved_dependence(known, after, np.eye(4), 1)
+    np.testing.assert_allclose(found.moves[:, 0, 0], after.mean, rtol=1e-9)
+
+
+LARGE, SMALL = 1.5, 0.5
 
 
 @pytest.mark.parametrize(
-    ("correlation", "expected"),
+    ("correlation", "largest", "expected"),
     [
-        ({"r03": -0.4}, (3, None, None, 0)),
-        ({"r03": 0.25}, (None,) * 4),  # hardly related
-        ({"r01": 0.9}, (None,) * 4),  # related, but both are ordered
-        ({"r03": 0.4, "r13": 0.6}, (3, 3, None, 1)),  # the closest one is named
+        (-0.4, LARGE, (1, 0, None)),
+        (0.25, LARGE, (None,) * 3),  # hardly related
+        (0.9, SMALL, (None,) * 3),  # hardly visible
     ],
 )
-def test_dependence_on_categories_is_unclear_if_features_are_correlated(correlation, expected):
-    assert found_unclear(**correlation) == expected
+def test_dependence_is_unclear_if_features_are_correlated(correlation, largest, expected):
+    matrix = np.eye(3)
+    matrix[0, 1] = matrix[1, 0] = correlation
+    assert unclear_dependence(np.zeros((3, 3)), matrix, np.full(3, largest)) == expected
 
 
-def test_dependence_along_a_curve_is_named_before_that_on_categories():
-    pairs, ones = [0, 1, 3], [1.0, 1.0, 1.0]  # pairs 0-1, 0-2 and 1-2
-    found = found_unclear(pairs, [[1.0, 0.02, 1.0], ones, ones], r03=0.9)
-    assert found == (1, 0, None, 0)
-    least = found_unclear(pairs, [[1.0, 0.02, 1.0], [1e-9, 1.0, 1.0], [1.0, 1.0, 0.2]])
-    assert least == (2, 0, 0, None)
-    assert found_unclear(pairs, [ones, ones, [0.2, 0.3, 0.4]]) == (None,) * 4
+def test_the_feature_that_could_move_a_curve_most_is_named():
+    moved = np.array([[0.0, 0.4, 0.6], [0.1, 0.0, 0.2], [0.7, 0.9, 0.0]])
+    matrix = np.full((3, 3), 0.8) + 0.2 * np.eye(3)
+    matrix[1, 2] = matrix[2, 1] = 0.5
+    assert unclear_dependence(moved, np.eye(3), np.full(3, LARGE)) == (2, None, 1)
+    assert unclear_dependence(moved, matrix, np.full(3, LARGE)) == (2, 0, 1)
 
 
 # Correlations.

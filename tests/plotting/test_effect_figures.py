@@ -96,15 +96,16 @@ def test_the_axis_holds_the_layers_that_are_drawn():
         (age(**KNOWN), ""),
     ],
 )
-def test_a_figure_warns_in_the_case_that_needs_it(shape, words):
+def test_a_figure_says_if_an_effect_is_hardly_known(shape, words):
     ax = plotting.plot_shape_function(shape, ax=figure_axes())
     assert words in small_print(ax)
-    assert bool(shape.effect_caution) == bool(words)
+    assert bool(shape.effect_note) == bool(words)
+    assert shape.effect_caution == ""
 
 
-def test_a_term_of_a_model_carries_the_warning_of_the_model():
+def test_a_term_of_a_model_carries_the_note_of_the_model():
     few = estimated_model()  # 60 people
-    assert "records" in few.effect_caution
+    assert "records" in few.effect_note
     ax = few.plot("age", ax=figure_axes())
     assert "With about 60 records" in small_print(ax)
     assert "With about 60 records" in small_print(few.plot_importance(ax=figure_axes()))

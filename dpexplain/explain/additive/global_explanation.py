@@ -350,7 +350,9 @@ class GlobalExplanation(
         """
         yield from super().describe()
         yield from map(alarm_words, self.alarms)
-        yield from (words for words in (self.effect_words, self.effect_caution) if words)
+        yield from (
+            words for words in (self.effect_words, self.effect_caution or self.effect_note) if words
+        )
         if self.effect_scatter is not None:
             yield _COLUMN_WORDS
         yield self.ranking()
@@ -367,7 +369,7 @@ class GlobalExplanation(
         return {**super().term_frames(), **{pair.name: pair.frame() for pair in self.pairs}}
 
     def term_words(self, term: str) -> Iterator[str]:
-        """Yield an explanation of the columns in a term's table, and a warning if needed.
+        """Yield the meaning of the columns of a term, and a warning or note on it.
 
         Parameters
         ----------
@@ -381,8 +383,11 @@ class GlobalExplanation(
         """
         if term in self and self[term].effect is not None:
             yield _BIN_WORDS
-        if caution := self.effect_cautions.get(term):
-            yield caution
+        if words := self._words_of_term(term):
+            yield words
+
+    def _words_of_term(self, term: str) -> str:
+        return self.effect_cautions.get(term) or self.effect_notes.get(term, "")
 
     @overload
     def plot(self, term: None = None, **options: Any) -> npt.NDArray[np.object_]: ...
@@ -434,7 +439,7 @@ class GlobalExplanation(
         if term is not None:
             part = self.part(term)
             if isinstance(part, ShapeFunction):
-                options = {"caution": self.effect_cautions.get(term, ""), **options}
+                options = {"caution": self._words_of_term(term), **options}
             return part.plot(ax=ax, **options)
         if ax is not None:
             raise ValueError("ax= takes one term; name it, or pass figure= to draw all terms.")
@@ -496,7 +501,11 @@ class GlobalExplanation(
             _html.table(head, rows, (False, True, *([True] if noisy else []), False)),
             *(
                 _html.note(words)
-                for words in (self.noise_words, self.effect_words, self.effect_caution)
+                for words in (
+                    self.noise_words,
+                    self.effect_words,
+                    self.effect_caution or self.effect_note,
+                )
                 if words
             ),
             *(_html.note(str(edit)) for edit in self.edits),

@@ -27,7 +27,7 @@ from dpexplain.explain.additive.global_explanation import GlobalExplanation
 from dpexplain.explain.additive.interpret_manner import InterpretManner, data_of_classes
 from dpexplain.explain.additive.multiclass_local import MulticlassLocalExplanation
 from dpexplain.explain.additive.predicting import PredictsRows
-from dpexplain.explain.bands._cautions import classes_caution
+from dpexplain.explain.bands._cautions import classes_note, model_caution, people_note
 from dpexplain.explain.bands._drawn import (
     DRAWS,
     drawn_importances,
@@ -248,18 +248,35 @@ class MulticlassExplanation(
 
     @property
     def effect_caution(self) -> str:
-        """Warning if the effect estimates are missing or unreliable; otherwise empty.
+        """Warning if true curves may be outside their bands; otherwise empty.
 
-        There is a warning if a private model has no estimates, if there are too few records in
-        total or in the rarest class, or if the effects of two terms on a class cannot be separated.
+        It covers all classes; see :attr:`GlobalExplanation.effect_caution`.
         """
         first = self.by_class[0]
-        known = [part.effect_intercept for part in self.by_class]
-        if first.effect_scatter is None or first.effect_caution:
+        if first.effect_scatter is None:
             return first.effect_caution
-        if few := classes_caution(first.terms, [k for k in known if k is not None]):
-            return few
-        return next((part.effect_caution for part in self.by_class if part.effect_caution), "")
+        found: dict[str, str] = {}
+        for part in self.by_class:
+            found |= part.effect_cautions
+        return "" if self._few else model_caution(found, len(first.terms))
+
+    @property
+    def effect_note(self) -> str:
+        """Sentence on why effects are hardly known, although bands hold; or empty.
+
+        There are too few records in total or in the rarest class, or the effects of two terms on a
+        class cannot be separated.
+        """
+        notes = (part.effect_note for part in self.by_class if part.effect_note)
+        return self._few or next(notes, "")
+
+    @property
+    def _few(self) -> str:
+        first = self.by_class[0]
+        if first.effect_scatter is None:
+            return ""
+        known = [k for k in (part.effect_intercept for part in self.by_class) if k is not None]
+        return people_note(first.terms, first.link, None) or classes_note(first.terms, known)
 
     def without_pairs(self) -> MulticlassExplanation:
         """Return a copy without pairs; see :meth:`GlobalExplanation.without_pairs`.
@@ -301,7 +318,9 @@ class MulticlassExplanation(
         """
         yield from super().describe()
         yield from map(alarm_words, self.alarms)
-        yield from (words for words in (self.effect_words, self.effect_caution) if words)
+        yield from (
+            words for words in (self.effect_words, self.effect_caution or self.effect_note) if words
+        )
         yield self.ranking()
 
     def importances(self) -> pd.Series[float]:
@@ -481,7 +500,11 @@ class MulticlassExplanation(
             _html.table(head, rows, (False, True, *([True] if noisy else []), False)),
             *(
                 _html.note(words)
-                for words in (self.noise_words, self.effect_words, self.effect_caution)
+                for words in (
+                    self.noise_words,
+                    self.effect_words,
+                    self.effect_caution or self.effect_note,
+                )
                 if words
             ),
             *(_html.note(str(edit)) for edit in self.edits),

@@ -23,7 +23,7 @@ from dpexplain.explain._record import (
 from dpexplain.explain._text import short_number, signed_number
 from dpexplain.explain.additive._binned import Binned
 from dpexplain.explain.additive.edits import described_edits
-from dpexplain.explain.bands._cautions import term_caution
+from dpexplain.explain.bands._cautions import term_caution, term_note
 from dpexplain.explain.bands._noisy_part import NoisyPart
 from dpexplain.explain.bands.directions import directions_inside
 from dpexplain.explain.display import ModelDisplay
@@ -115,8 +115,8 @@ class ShapeFunction(NoisyPart, Binned, ModelDisplay):
     count_std : array-like of shape (n_bins,) or None, default=None
         Standard deviation of the privacy noise in each count; None if unknown.
     unclear_with : str, default=""
-        Name of another feature with which this feature may depend in another form than `effect`
-        assumes, as released sums show; empty if there is none.
+        Name of another feature on which this feature may depend in another form than `effect`
+        assumes, according to released sums; empty if there is none.
     released : array-like of shape (n_bins,) or None, default=None
         Contributions as released, if the curve was edited afterward; the standard deviations refer
         to the released curve.
@@ -310,11 +310,16 @@ class ShapeFunction(NoisyPart, Binned, ModelDisplay):
 
     @property
     def effect_caution(self) -> str:
-        """Warning about a missing or weak effect estimate of this curve; empty otherwise.
-
-        For warnings that depend on the whole model, see :attr:`GlobalExplanation.effect_cautions`.
-        """
+        """Warning if the true curve may be outside the effect band; empty otherwise."""
         return term_caution(self)
+
+    @property
+    def effect_note(self) -> str:
+        """Sentence on an effect that is hardly known; otherwise empty.
+
+        For notes that depend on the whole model, see :attr:`GlobalExplanation.effect_notes`.
+        """
+        return term_note(self)
 
     @property
     def effect_directions(self) -> tuple[str, ...] | None:

@@ -1,4 +1,7 @@
-"""Warnings about effect estimates that are missing or uninformative."""
+"""Sentences about effect estimates: warnings about bands, and notes on them.
+
+A note is about an estimate that is missing or wide. Its band is right as often as any other.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpexplain.explain._record import FloatArray
-from dpexplain.explain._text import interval_labels, shorten
+from dpexplain.explain._text import shorten
 from dpexplain.explain.noise_model import NoiseModel
 
 NOT_ESTIMATED = (
@@ -31,13 +34,13 @@ _ENTANGLED = (
     "{} and {} are so closely related that the data hardly show which of them has the effect: "
     "read their estimates together."
 )
-_JUMPING = (
-    "The effect of {} may jump between {} and {}: where and how far is uncertain, so the true "
-    "curve can leave the effect band in bins next to them."
-)
 _UNCLEAR = (
-    "{} and {} may depend on each other in another form than the estimates assume, so the true "
-    "curve can leave the effect band."
+    "The true curve may be outside the effect band: {} and {} may depend on each other in another "
+    "form than the estimates assume."
+)
+_SEVERAL = (
+    "The true curves of {} of {} terms may be outside their effect bands: the assumptions of the "
+    "estimates may not hold for them."
 )
 _UNCERTAIN = (
     "The effect band includes 0 in every bin: no bin has an effect that is certain, but an effect "
@@ -48,14 +51,8 @@ _HATCHED = (
     "shows one that is certain."
 )
 _ONE_VALUE = (
-    "About {}% of the records are in one bin of {}: elsewhere, the effect band rests on an assumed "
-    "smoothness, so a true curve that changes from value to value can leave it."
-)
-
-_OUTER = (
-    "Hardly any records may be in the outer bins of {} ({}), as noise hides how many: there, the "
-    "effect band rests on an assumed smoothness, so a true curve that is as steep as elsewhere can "
-    "leave it."
+    "The true curve may be outside the effect band: about {}% of the records are in one bin of {}, "
+    "and elsewhere the band rests on an assumed smoothness."
 )
 
 _FEW = 500
@@ -76,20 +73,9 @@ _TIED = 0.8
 """Two effects cannot be separated if the errors of their estimates have at least this
 correlation."""
 
-_JUMP = 0.5
-"""A curve may jump where neighboring bins differ by more than this many standard deviations. In a
-smooth curve of many bins they differ less, since most of this uncertainty is about jumps."""
-
-_STEEPER = 4.0
-"""A curve may jump only where it is this many times as steep as between most neighboring bins."""
-
-
-_PERHAPS_NONE = 2.5
-"""An outer bin may be empty if its count is less than this many standard deviations of noise."""
-
 
 class Estimated(Protocol):
-    """Protocol with the attributes of a shape function on which the warnings depend."""
+    """Protocol with the attributes of a shape function on which the sentences depend."""
 
     @property
     def name(self) -> str: ...
@@ -104,15 +90,7 @@ class Estimated(Protocol):
     @property
     def bin_edges(self) -> FloatArray | None: ...
     @property
-    def bin_labels(self) -> Sequence[str]: ...
-    @property
     def weights(self) -> FloatArray: ...
-    @property
-    def step(self) -> float | None: ...
-    @property
-    def unit(self) -> str: ...
-    @property
-    def count_std(self) -> FloatArray | None: ...
     @property
     def unclear_with(self) -> str: ...
     @property
@@ -122,15 +100,11 @@ class Estimated(Protocol):
     @property
     def effect(self) -> FloatArray | None: ...
     @property
-    def effect_std(self) -> FloatArray | None: ...
-    @property
-    def effect_factor(self) -> float | None: ...
-    @property
     def effect_signal(self) -> npt.NDArray[Any] | None: ...
 
 
 def term_caution(term: Estimated) -> str:
-    """Return a warning about the effect estimate of one term; empty if there is none.
+    """Return a warning that the band of a term may be wrong; otherwise empty.
 
     Parameters
     ----------
@@ -143,42 +117,52 @@ def term_caution(term: Estimated) -> str:
     """
     if term.effect is None or term.effect_signal is None:
         return NOT_ESTIMATED if term.noise_std is not None else ""
-    if term.n_value_bins == 1 and not term.special:
-        return ONE_BIN
     if term.unclear_with:
         return _UNCLEAR.format(*(repr(shorten(n)) for n in (term.name, term.unclear_with)))
+    return _one_value_words(term)
+
+
+def model_caution(cautions: dict[str, str], n_terms: int) -> str:
+    """Return a warning for all terms that have one; empty if there is none.
+
+    Parameters
+    ----------
+    cautions : dict of str to str
+        Warning of each term that has one.
+    n_terms : int
+        Number of all terms.
+
+    Returns
+    -------
+    str
+        One sentence.
+    """
+    if len(cautions) > 1:
+        return _SEVERAL.format(len(cautions), n_terms)
+    return "".join(cautions.values())
+
+
+def term_note(term: Estimated) -> str:
+    """Return a sentence about a band that shows hardly anything; otherwise empty.
+
+    Parameters
+    ----------
+    term : Estimated
+
+    Returns
+    -------
+    str
+        One sentence.
+    """
+    if term.effect is None or term.effect_signal is None:
+        return ""
+    if term.n_value_bins == 1 and not term.special:
+        return ONE_BIN
     if not term.effect_signal.any():
         return _UNCERTAIN
     if term.signal is not None and float(term.weights @ ~term.signal) >= _NEARLY_ALL:
         return _HATCHED
-    return _one_value_words(term) or _outer_words(term)
-
-
-def _outer_words(term: Estimated) -> str:
-    """Return a warning if a curve can leave its band in outer bins that may be empty.
-
-    The curve is assumed to be as steep there as between the other bins on average, and to change by
-    no more than the other bins differ.
-    """
-    if term.count_std is None or term.bin_edges is None or term.effect is None:
-        return ""
-    n = term.n_value_bins
-    surely = np.flatnonzero(term.count[:n] > _PERHAPS_NONE * term.count_std[:n])
-    if len(surely) < 2 or term.effect_std is None:
-        return ""
-    edges, (first, last) = term.bin_edges, surely[[0, -1]]
-    places = (edges[1:] + edges[:-1]) / 2.0
-    inside = term.effect[surely]
-    steep = np.abs(np.diff(inside)).sum() / (places[last] - places[first])
-    beyond = np.abs(places - np.clip(places, places[first], places[last]))
-    change = np.minimum(steep * beyond, np.ptp(inside))
-    leaves = change > (term.effect_factor or 0.0) * term.effect_std[:n]
-    where = []
-    if leaves[:first].any():
-        where += interval_labels([edges[0], edges[first], edges[-1]], term.step, term.unit)[:1]
-    if leaves[last:].any():
-        where += interval_labels([edges[0], edges[last + 1], edges[-1]], term.step, term.unit)[1:]
-    return _OUTER.format(repr(shorten(term.name)), " and ".join(where)) if where else ""
+    return ""
 
 
 def _one_value_words(term: Estimated) -> str:
@@ -191,8 +175,8 @@ def _one_value_words(term: Estimated) -> str:
     return _ONE_VALUE.format(percent, repr(shorten(term.name)))
 
 
-def people_caution(terms: Sequence[Estimated], link: str, intercept: float | None) -> str:
-    """Return a warning if there are too few records, in total or in the rarer class.
+def people_note(terms: Sequence[Estimated], link: str, intercept: float | None) -> str:
+    """Return a sentence if there are too few records, in total or in the rarer class.
 
     Parameters
     ----------
@@ -216,8 +200,8 @@ def people_caution(terms: Sequence[Estimated], link: str, intercept: float | Non
     return _FEW_OF_A_CLASS.format("rarer", _rounded(rare)) if rare < _FEW else ""
 
 
-def classes_caution(terms: Sequence[Estimated], intercepts: Sequence[float]) -> str:
-    """Return a warning if there are too few records in the rarest of several classes.
+def classes_note(terms: Sequence[Estimated], intercepts: Sequence[float]) -> str:
+    """Return a sentence if there are too few records in the rarest of several classes.
 
     Parameters
     ----------
@@ -300,38 +284,3 @@ def entangled_terms(
         for k, term in enumerate(terms)
         if tied[k, closest[k]] > _TIED
     }
-
-
-def jump_words(term: Estimated, scatter: NoiseModel, place: int) -> str:
-    """Return a warning if the true effect of a term may jump between two bins.
-
-    The difference between two neighboring value bins is compared with its standard deviation and
-    with the median of all such differences.
-
-    Parameters
-    ----------
-    term : Estimated
-    scatter : NoiseModel
-        Joint errors of the terms' estimates.
-    place : int
-        Index of the term.
-
-    Returns
-    -------
-    str
-        One sentence; empty if the bins are unordered, or if there is no sign of a jump.
-    """
-    n = term.n_value_bins
-    if term.effect is None or n < 2 or (term.bin_edges is None and not term.ordered):
-        return ""
-    values = slice(scatter.term(place).start, scatter.term(place).start + n)
-    variance = (np.diff(scatter.factor[values], axis=0) ** 2).sum(axis=1)
-    left = scatter.remainder_std[values] ** 2
-    std = np.sqrt(variance + left[1:] + left[:-1])
-    apart = np.abs(np.diff(term.effect[:n]))
-    seen = (term.weights[1:n] > 0) & (term.weights[: n - 1] > 0) & (std > 0)
-    ratio = np.divide(apart, std, out=np.zeros(n - 1), where=seen)
-    k = int(ratio.argmax())
-    if not ratio[k] > _JUMP or not apart[k] > _STEEPER * np.median(apart[seen]):
-        return ""
-    return _JUMPING.format(repr(shorten(term.name)), *map(shorten, term.bin_labels[k : k + 2]))

@@ -13,8 +13,8 @@ from dpexplain.explain.bands._cautions import (
     NOT_ESTIMATED,
     entangled_terms,
     entangled_words,
-    jump_words,
-    people_caution,
+    model_caution,
+    people_note,
 )
 from dpexplain.explain.bands._drawn import (
     DRAWS,
@@ -247,46 +247,65 @@ class NoisyModel:
 
     @property
     def effect_caution(self) -> str:
-        """Warning if the effect estimates are missing or unreliable; otherwise empty.
+        """Warning if true curves may be outside their bands; otherwise empty.
 
-        There is a warning if a private model has no estimates, if there are too few records, if the
-        effects of two terms cannot be separated because the terms are strongly correlated, or if
-        two features may depend on each other in another form than the estimates assume.
+        There is a warning if a private model has no estimates, or if there are
+        :attr:`effect_cautions`. If there are too few records, :attr:`effect_note` says so instead.
         """
         if self.effect_scatter is None:
             return NOT_ESTIMATED if self.guarantee.private else ""
-        few = people_caution(self.terms, self.link, self.effect_intercept)
-        tied = self._entangled
-        if few:
-            return few
-        if tied:
-            name = max(tied, key=lambda each: tied[each][1])
-            return entangled_words((name, tied[name][0]))
-        unclear = [term for term in self.terms if term.unclear_with]
-        return max(unclear, key=lambda term: term.importance).effect_caution if unclear else ""
+        return "" if self._few else model_caution(self.effect_cautions, len(self.terms))
 
     @property
     def effect_cautions(self) -> dict[str, str]:
-        """Warnings, keyed by term, for terms that have one.
+        """Warnings about terms whose true curve may be outside its band, by term.
 
-        Each term has at most one warning. The first of these cases that applies is reported: the
-        model has no estimates or was fitted on too few records; the effect of the term cannot be
-        separated from that of another term; the term has an :attr:`ShapeFunction.effect_caution`;
-        its effect may jump.
+        Each term has at most one warning: the model has no estimates, or the term has an
+        :attr:`ShapeFunction.effect_caution`.
         """
         if self.effect_scatter is None:
             missing = self.effect_caution
             return dict.fromkeys((t.name for t in self.terms), missing) if missing else {}
-        few = people_caution(self.terms, self.link, self.effect_intercept)
+        found = {term.name: term.effect_caution for term in self.terms}
+        return {name: words for name, words in found.items() if words}
+
+    @property
+    def effect_note(self) -> str:
+        """Sentence on why effects are hardly known, although bands hold; or empty.
+
+        There are too few records, or the effects of two terms cannot be separated because the terms
+        are strongly correlated.
+        """
+        tied = self._entangled
+        if self._few or not tied:
+            return self._few
+        name = max(tied, key=lambda each: tied[each][1])
+        return entangled_words((name, tied[name][0]))
+
+    @property
+    def effect_notes(self) -> dict[str, str]:
+        """Sentences on terms whose effect is hardly known, keyed by term.
+
+        Each term has at most one. The first of these cases that applies is reported: the model was
+        fitted on too few records; the effect of the term cannot be separated from that of another
+        term; the term has an :attr:`ShapeFunction.effect_note`.
+        """
+        if self.effect_scatter is None:
+            return {}
         tied = self._entangled
         found = {
-            t.name: few
+            t.name: self._few
             or (entangled_words((t.name, tied[t.name][0])) if t.name in tied else "")
-            or t.effect_caution
-            or jump_words(t, self.effect_scatter, k)
-            for k, t in enumerate(self.terms)
+            or t.effect_note
+            for t in self.terms
         }
         return {name: words for name, words in found.items() if words}
+
+    @cached_property
+    def _few(self) -> str:
+        if self.effect_scatter is None:
+            return ""
+        return people_note(self.terms, self.link, self.effect_intercept)
 
     @cached_property
     def _entangled(self) -> dict[str, tuple[str, float]]:

@@ -111,8 +111,10 @@ def fallback_html(payload: Mapping[str, Any], fit: Mapping[str, Any] | None) -> 
         for name, term in ranked[:_ROWS]
     )
     alarms = [alarm_words(words) for words in fit.get("alarms", ())]
-    effects = [fit[name] for name in ("effect_words", "effect_caution") if fit.get(name)]
-    lines = "".join(f"<div>{_escaped(words, 400)}</div>" for words in (*alarms, *effects))
+    effects = [fit.get("effect_words"), fit.get("effect_caution") or fit.get("effect_note")]
+    lines = "".join(
+        f"<div>{_escaped(words, 400)}</div>" for words in (*alarms, *filter(None, effects))
+    )
     more = len(ranked) - _ROWS
     rest = f"<div>{more} more terms</div>" if more > 0 else ""
     return (

@@ -357,7 +357,7 @@ def _fit(
 ) -> dict[str, Any]:
     guarantee, noise = explanation.guarantee, explanation.noise
     ranking = None if noise is None else explanation.ranking()
-    cautions = explanation.effect_cautions
+    cautions, notes = explanation.effect_cautions, explanation.effect_notes
     places = {name: place for place, name in enumerate(explanation)}
     claims = dict(zip(names, claim_parts(explanation, names), strict=True))
     return {
@@ -371,6 +371,7 @@ def _fit(
         "noise_share": explanation.noise_share,
         "effect_words": explanation.effect_words,
         "effect_caution": explanation.effect_caution,
+        "effect_note": explanation.effect_note,
         "alarms": list(explanation.alarms),
         "terms_above_noise": _count_above_noise(explanation),
         "terms": [
@@ -381,6 +382,7 @@ def _fit(
                 "ranks": None if ranking is None else _ranks(ranking, name),
                 **_effect_size(ranking, name),
                 "effect_caution": cautions.get(name, ""),
+                "effect_note": notes.get(name, ""),
                 "claims": claims[name],
             }
             for name in names

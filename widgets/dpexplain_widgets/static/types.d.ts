@@ -40,6 +40,7 @@ export interface TermFit {
   effect_size_std: number | null;
   has_effect: boolean | null;
   effect_caution?: string;
+  effect_note?: string;
   recovered: number[] | null;
   band_factor: number;
   stretch: number;
@@ -119,6 +120,7 @@ export interface Fit {
   noise_share: number | null;
   effect_words?: string;
   effect_caution?: string;
+  effect_note?: string;
   /** Alarms of the health check of the fit, which point to mistakes in the table. */
   alarms?: string[];
   terms_above_noise: number | null;

@@ -31,8 +31,10 @@ from dpexplain.models.boosting.uncertainty.effects.estimate import (
     centering_weights,
     error_ratios,
     expected_squares,
+    largest_ratios,
     noise_in_counts,
     pairs_that_matter,
+    std_of_terms,
 )
 from dpexplain.models.boosting.uncertainty.effects.pair_correlations import (
     correlations,
@@ -195,12 +197,6 @@ class ClassEstimate:
         alone = np.diag(np.concatenate([*left, [0.0]]))
         alone = alone[np.diag(alone) > 0.0]
         ends = 1 + np.concatenate([[0], np.cumsum(self._sizes)])
-        unclear = unclear_dependence(
-            self._population.matrix,
-            self._error_ratio > 1.0,
-            np.zeros(0, dtype=np.intp),
-            np.zeros((0, 1)),
-        )
         found = []
         for c, loads in enumerate(self._contrasts):
             of_class = np.sum([x * root[:, p] for x, p in zip(loads, self._places, strict=True)], 0)
@@ -210,18 +206,17 @@ class ClassEstimate:
                 errors.append(block @ (basis.functions - mean).T)
                 intercept_errors += block @ mean
             rows = np.concatenate([np.column_stack([*errors, intercept_errors]), alone])
-            found.append(
-                EffectDraws(
-                    tuple(curve[:, c] for curve in centered),
-                    float(
-                        intercepts[c]
-                        + sum(w @ e[:, c] for w, e in zip(weights, curves, strict=True))
-                    ),
-                    rows * np.sqrt(len(rows)),
-                    self._count_std,
-                    unclear,
-                )
+            rows *= np.sqrt(len(rows))
+            of_terms = [curve[:, c] for curve in centered]
+            shifts = [w @ e[:, c] for w, e in zip(weights, curves, strict=True)]
+            largest = largest_ratios(
+                of_terms, std_of_terms(rows, of_terms), [b.shares for b in self._bases]
             )
+            unclear = unclear_dependence(
+                np.zeros_like(self._population.matrix), self._population.matrix, largest
+            )
+            intercept = float(intercepts[c] + sum(shifts))
+            found.append(EffectDraws(tuple(of_terms), intercept, rows, self._count_std, unclear))
         return tuple(found)
 
 

@@ -21,6 +21,7 @@ from dpexplain.models.boosting.uncertainty.effects.estimate import (
     MANY_CLASSES,
     EffectDraws,
     Estimate,
+    std_of_terms,
 )
 
 
@@ -54,11 +55,8 @@ def estimate_effect(
         return ()
     if not any(fit.monotone):
         return (found,)
-    std = np.sqrt((found.errors**2).mean(axis=0))
-    ends = np.cumsum([len(curve) for curve in found.curves])
-    curves, shift = constrained_curves(
-        found.curves, np.split(std[:-1], ends[:-1]), fit.binned.counts, fit.monotone
-    )
+    stds = std_of_terms(found.errors, found.curves)
+    curves, shift = constrained_curves(found.curves, stds, fit.binned.counts, fit.monotone)
     return (replace(found, curves=curves, intercept=found.intercept + shift),)
 
 

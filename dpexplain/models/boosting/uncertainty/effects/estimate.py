@@ -230,10 +230,7 @@ class Estimate:
                 chosen = pairs_that_matter(self._spreads(at), spread, self._effort.most_pairs)
             elif not curved.any():
                 break
-        unclear = unclear_dependence(
-            self._population.matrix, self._error_ratio > 1.0, chosen, found.chance
-        )
-        return self._summary(at, jumping, unclear)
+        return self._summary(at, jumping, chosen, found)
 
     def _derivatives(
         self, chosen: NDArray[np.intp], *, curved: bool
@@ -304,7 +301,11 @@ class Estimate:
         return np.split(at[1 : 1 + sum(self._sizes)], np.cumsum(self._sizes)[:-1])
 
     def _summary(
-        self, at: FloatArray, jumping: JumpingPosterior, unclear: tuple[int | None, ...]
+        self,
+        at: FloatArray,
+        jumping: JumpingPosterior,
+        chosen: NDArray[np.intp],
+        dependence: CurvedDependence,
     ) -> EffectDraws:
         """Compute the curves and their errors per bin."""
         after = jumping.after
@@ -346,12 +347,56 @@ class Estimate:
             first, start = first + len(own), start + len(weights)
         rows *= np.sqrt(len(rows))
         intercept = self._objective.offset + scale * at[0]
+        stds = std_of_terms(rows, curves)
+        unclear = unclear_dependence(
+            self._moved(chosen, dependence, stds),
+            self._population.matrix,
+            largest_ratios(curves, stds, [basis.shares for basis in self._bases]),
+        )
         return EffectDraws(tuple(curves), float(intercept), rows, self._count_std, unclear)
+
+    def _moved(
+        self, chosen: NDArray[np.intp], dependence: CurvedDependence, stds: Sequence[FloatArray]
+    ) -> FloatArray:
+        """Return how far curved dependence, as strong as estimated, would move each curve.
+
+        The element in row i and column k is the largest change of curve i in a bin, relative to its
+        standard deviation, if features i and k depend on each other along a curve. It is at least 1
+        if they do for certain, because the widened band then covers only a part of what is wrong.
+        """
+        certain = dependence.least.sum(axis=1) > CURVED
+        n = len(self._sizes)
+        moved, starts = np.zeros((n, n)), 1 + np.cumsum([0, *self._sizes])
+        pairs = np.stack(np.triu_indices(n, 1), axis=1)[chosen]
+        for k, (basis, std) in enumerate(zip(self._bases, stds, strict=True)):
+            there = (basis.shares > 0.0) & (std > 0.0)
+            functions = (basis.functions - basis.shares @ basis.functions)[there]
+            for place in np.flatnonzero((pairs == k).any(axis=1)):
+                change = functions @ dependence.moves[starts[k] : starts[k + 1], place]
+                largest = (np.abs(change) / std[there, None]).max(initial=0.0)
+                other = pairs[place].sum() - k
+                moved[k, other] = max(self._objective.scale * largest, certain[place])
+        return moved
 
 
 def noise_in_counts(counts: Sequence[BinCounts]) -> tuple[FloatArray, ...]:
     """Return the standard deviation of the noise in the counts of each feature."""
     return tuple(np.sqrt(each.variance) for each in counts)
+
+
+def std_of_terms(errors: FloatArray, curves: Sequence[FloatArray]) -> list[FloatArray]:
+    """Return the standard deviation of each curve per bin, from draws of errors."""
+    std = np.sqrt((errors[:, :-1] ** 2).mean(axis=0))
+    return np.split(std, np.cumsum([len(curve) for curve in curves])[:-1])
+
+
+def largest_ratios(
+    curves: Sequence[FloatArray], stds: Sequence[FloatArray], shares: Sequence[FloatArray]
+) -> FloatArray:
+    """Return the largest ratio of each curve to its standard deviation."""
+    parts = zip(curves, stds, shares, strict=True)
+    ratios = [np.abs(c) / np.where((s > 0.0) & (w > 0.0), s, np.inf) for c, s, w in parts]
+    return np.array([ratio.max() for ratio in ratios])
 
 
 def centering_weights(basis: Basis, counts: FloatArray) -> FloatArray:

@@ -33,12 +33,15 @@ _GRID = np.linspace(-0.995, 0.995, 399)
 _LEAST_HALF = 1e-3
 _LEAST_STD = 1e-3
 
-_BY_CHANCE = 0.1
-"""Features may depend on each other in another form than assumed if chance alone explains the
-released sums with less than this probability."""
+_MOVED = 0.5
+"""A curve may be wrong if dependence of another form could move it by more than this many of its
+standard deviations."""
 
 _RELATED = 0.3
-"""The same if their correlation is larger than this, and one of them has several categories."""
+"""The same if the feature has a larger correlation with another one, and its curve is visible."""
+
+_VISIBLE = 1.0
+"""A curve is visible if it exceeds this many of its standard deviations in some bin."""
 
 
 def correlations(
@@ -140,40 +143,32 @@ def both_below(a: FloatArray, b: FloatArray, correlation: float) -> FloatArray:
 
 
 def unclear_dependence(
-    correlation: FloatArray,
-    categories: NDArray[np.bool_],
-    pairs: NDArray[np.intp],
-    chances: FloatArray,
+    moved: FloatArray, correlation: FloatArray, largest: FloatArray
 ) -> tuple[int | None, ...]:
     """Find features that may depend on another one in another form than assumed.
 
-    They do if released sums show a dependence along a curve. How categories depend on another
-    feature cannot be seen in the sums, so there it is enough that the two features are correlated.
+    Dependence of a form that the released sums show could move a curve noticeably. They do not show
+    all forms, so it also counts if two features are correlated, unless the curve is hardly visible:
+    then, its band is so wide that the form does not matter.
 
     Parameters
     ----------
+    moved : ndarray of shape (n_features, n_features)
+        Change of the curve of the feature in the row if its dependence on the one in the column has
+        the form that the sums show, in standard deviations.
     correlation : ndarray of shape (n_features, n_features)
-    categories : ndarray of shape (n_features, n_features)
-        Whether one feature of the pair has three or more unordered categories.
-    pairs : ndarray of shape (n_tested,)
-        Indices of the pairs that were tested, in the order of ``numpy.triu_indices``.
-    chances : ndarray of shape (n_tested, n_tests)
-        Probability that chance alone explains the sums, for each test of a pair.
+    largest : ndarray of shape (n_features,)
+        Largest size of each curve in a bin, in standard deviations.
 
     Returns
     -------
     tuple of (int or None), one per feature
-        Index of the other feature; None if there is none.
+        Index of the feature that could move its curve most, or otherwise of the one with the
+        largest correlation; None if there is none.
     """
-    n = len(correlation)
-    doubt = np.where(categories, np.abs(correlation), 0.0)
-    doubt[doubt <= _RELATED] = 0.0
-    first, second = (i[pairs] for i in np.triu_indices(n, 1))
-    chance = chances.min(axis=1, initial=1.0)
-    seen = np.where(chance < _BY_CHANCE, 2.0 - chance, 0.0)  # counts more than any correlation
-    doubt[first, second] = np.maximum(doubt[first, second], seen)
-    doubt = np.maximum(doubt, doubt.T)
-    np.fill_diagonal(doubt, 0.0)
+    close = np.abs(correlation) - np.eye(len(correlation))
+    is_related = (close > _RELATED) & (largest > _VISIBLE)[:, None]
+    doubt = np.where(moved > _MOVED, 1.0 + moved, np.where(is_related, close, 0.0))
     return tuple(
         int(k) if own[k] > 0.0 else None for own, k in zip(doubt, doubt.argmax(axis=1), strict=True)
     )

@@ -71,11 +71,15 @@ class CurvedDependence:
         Estimated square of the correlation along the direction.
     least : ndarray of shape (n_pairs, n_directions)
         Lower bound of this square. All bounds together hold with 95% confidence.
+    moves : ndarray of shape (n_parameters, n_pairs, n_directions)
+        Change of each parameter if the dependence were as strong as estimated, up to its sign. Like
+        the parameters of `Information`, without those of curved dependence.
     """
 
     chance: FloatArray
     strength: FloatArray
     least: FloatArray
+    moves: FloatArray
 
 
 def information(precision: FloatArray, pull: FloatArray, fisher: FloatArray) -> Information:
@@ -225,9 +229,11 @@ def curved_dependence(
     variance = np.where(there, variance, 1.0)
     size = np.where(there, np.abs(score) / np.sqrt(variance), 0.0)
     surely = np.maximum(size + ndtri(_LEVEL / max(n_more, 1)), 0.0)
-    found = (
-        np.minimum(1.0, n_more * chdtrc(1, size**2)),
-        np.clip((size**2 - 1.0) / variance, 0.0, 1.0),
-        np.minimum(surely**2 / variance, 1.0),
+    moves = turn @ (after.covariance @ seen.T) * np.minimum(size / np.sqrt(variance), 1.0)
+    by_pair = (-1, n_directions)
+    return CurvedDependence(
+        chance=np.minimum(1.0, n_more * chdtrc(1, size**2)).reshape(by_pair),
+        strength=np.clip((size**2 - 1.0) / variance, 0.0, 1.0).reshape(by_pair),
+        least=np.minimum(surely**2 / variance, 1.0).reshape(by_pair),
+        moves=moves.reshape(len(turn), *by_pair),
     )
-    return CurvedDependence(*(each.reshape(-1, n_directions) for each in found))

@@ -54,7 +54,7 @@ class ShapePanel {
     this.tip = pointerTip(this.plot);
     this.readoutTitle = html("strong", { class: "dpx-readout-title" });
     this.readoutText = html("span");
-    this.caution = html("p", { class: "dpx-note dpx-caution", role: "note" });
+    this.caution = html("p", { class: "dpx-note", role: "note" });
     this.termBox = choiceBox("Term", (name) => chooseTerm(this.model, name));
     this.options = shapeOptions(this.model);
     this.clear = button("Clear range", () => choose(this.model, { bin_range: null, second_range: null }));
@@ -138,9 +138,10 @@ class ShapePanel {
     setText(this.about, shortName(state.term.description ?? "", 400));
     this.about.hidden = lettersOf(state.term.description ?? "") === "" ||
       lettersOf(state.term.description) === lettersOf(state.term.name);
-    const caution = mainTerm(state).effect_caution ?? "";
-    setText(this.caution, caution);
-    this.caution.hidden = caution === "";
+    const { effect_caution: caution, effect_note: note } = mainTerm(state);
+    setText(this.caution, caution || note || "");
+    this.caution.hidden = !caution && !note;
+    this.caution.classList.toggle("dpx-caution", Boolean(caution));
   }
 
   drawControls(state) {
