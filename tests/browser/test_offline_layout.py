@@ -41,6 +41,24 @@ def test_no_label_is_cut_small_or_over_another(open_page, pictures, name, width)
     page.screenshot(path=pictures / f"{name.replace(' ', '-')}-{width}.png", full_page=True)
 
 
+def test_large_amounts_are_readable_on_a_phone(open_page, pictures):
+    education = ("none", "lower", "upper", "tertiary")
+    plans = [
+        view_examples.categorical_term("education", education, 0, 40_000),
+        view_examples.numeric_term("age", 17, 90, 24, lambda t: 30_000 * t - 9_000, step=1.0),
+    ]
+    source = view_examples.comparison(plans, TWO, classes=None, joint=True)
+    page = open_page(Explorer(source, epsilon_index=0), width=380)
+    for tab in ("Shape", "One sample"):
+        page.get_by_role("tab", name=tab, exact=True).click()
+        settle(page)
+        page.screenshot(path=pictures / f"amounts-{tab}.png", full_page=True)
+        assert layout_problems(page) == []
+    assert page.get_by_text("enter a threshold").is_visible()
+    assert page.get_by_text("The prediction at every ε, with 95% intervals").is_visible()
+    assert page.locator(".dpx-prediction .dpx-whisker").count() == len(TWO)
+
+
 @pytest.mark.parametrize(
     ("fault", "seen"),
     [

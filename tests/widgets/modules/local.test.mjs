@@ -9,6 +9,7 @@ import { certaintyWords, crossingWords } from "../../../widgets/dpexplain_widget
 import { readState } from "../../../widgets/dpexplain_widgets/static/state/state.js";
 import { stubModel } from "../../../widgets/dpexplain_widgets/static/state/stub_model.js";
 import { predictionName } from "../../../widgets/dpexplain_widgets/static/kit/words.js";
+import { predictionsOverEpsilon } from "../../../widgets/dpexplain_widgets/static/views/local/people.js";
 import { waterfallOrder, waterfallRows } from "../../../widgets/dpexplain_widgets/static/views/local/waterfall.js";
 import { inputValue } from "../../../widgets/dpexplain_widgets/static/views/local/what_if.js";
 
@@ -119,6 +120,19 @@ test("thresholds are met on the scale of the score", () => {
   assert.ok(Math.abs(thresholdScore("logit", predictionOf("logit", 1.5)) - 1.5) < 1e-12);
   assert.ok(Math.abs(thresholdScore("log", predictionOf("log", 0.7)) - 0.7) < 1e-12);
   assert.deepEqual(["identity", "softmax"].map((link) => thresholdScore(link, null)), [null, null]);
+});
+
+test("predictions of numbers have intervals without a threshold, if errors are known", () => {
+  const known = { ...fit, claims: { factor: 2, together: null } };
+  const over = (link, one) => {
+    const payload = { link, epsilons: [1], fits: [[one]], target: {} };
+    return predictionsOverEpsilon({ payload, repeat: 0, fit: one }, [20, "a"])[0];
+  };
+  const { prediction, ends } = over("identity", known);
+  assert.equal(prediction, 0.5);
+  assert.ok(ends[0] < prediction && Math.abs(ends[0] + ends[1] - 2 * prediction) < 1e-12);
+  assert.deepEqual(over("log", known).ends, ends.map(Math.exp));
+  assert.equal(over("identity", fit).ends, null);
 });
 
 test("a decision is told with how sure its side is", () => {

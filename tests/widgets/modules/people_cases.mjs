@@ -12,6 +12,6 @@ const results = cases.map(({ stop, repeat, threshold }) => {
   const models = modelsOf(payload);
   const state = { payload, models, samples: payload.samples, stop, repeat, fit, atReference: false };
   const values = sampleValues(state, payload.samples.rows[0], {});
-  return { rows: decisionsOf(state, threshold), over: predictionsOverEpsilon(state, values, threshold) };
+  return { rows: decisionsOf(state, threshold), over: predictionsOverEpsilon(state, values) };
 });
 process.stdout.write(JSON.stringify(results));

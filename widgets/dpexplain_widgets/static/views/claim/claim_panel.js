@@ -10,8 +10,9 @@ import { choose } from "../../state/choosing.js";
 const CLAIM_UNKNOWN = {
   rank: "The page makes no claims about this curve: its errors are unknown, it was edited, or the model has " +
     "too many terms for a page. In Python, dpexplain.explain.claim() makes claims about any released curve.",
-  decision: "The page makes no claim about this decision: it needs a threshold, and a score that is the sum of " +
-    "curves and pairs with known errors, of a model without edits.",
+  decision: "The page makes no claim about this prediction: the errors of a curve or pair are unknown, or the model " +
+    "was edited.",
+  limit: "To make a claim about this prediction, enter a threshold.",
   range: "A range makes a claim if it leaves a bin to compare with.",
   ranges: "Two ranges make a claim if they have no bin in common, and no special bin.",
 };
@@ -24,6 +25,10 @@ const CLAIM_NO_FIT = "Claims are made from private fits; this model is not priva
 const CLAIM_SIGNS = {
   holds: "✓", reversed: "↔", "may be noise": "~", "may be noise or hidden by shrinkage": "?", "not resolved": "·",
 };
+
+function needsThreshold({ payload, fit }, { kind, threshold = null }) {
+  return kind === "decision" && Boolean(fit.claims) && payload.link !== "softmax" && threshold === null;
+}
 
 function claimCellWords({ epsilon, claim, state }, { kind }) {
   const number = kind === "rank" ? formatNumber : formatSigned;
@@ -107,7 +112,8 @@ export function claimPanel(model, controls, pictureFor) {
       found.length < 2 ? "" : stripWords(found),
     ];
     const unknown = state.atReference ? (state.payload.epsilons.length ? CLAIM_OPEN : CLAIM_NO_FIT)
-      : isPair && question.bins.length === 0 ? CLAIM_OF_PAIR : CLAIM_UNKNOWN[question.kind] ?? CLAIM_UNKNOWN.rank;
+      : isPair && question.bins.length === 0 ? CLAIM_OF_PAIR
+        : CLAIM_UNKNOWN[needsThreshold(state, question) ? "limit" : question.kind] ?? CLAIM_UNKNOWN.rank;
     const basis = claim === null ? "" : basisWords(claim, question, isPair);
     show(state, question, { claim, found, texts, basis, unknown });
   };

@@ -144,6 +144,13 @@ export function closestLead(leads) {
   return leads.reduce((least, each) => (each.low < least.low ? each : least));
 }
 
+/** By how much the score of some values is above a limit; null if the errors are unknown. */
+export function scoreClaim(fit, values, limit = 0) {
+  if (!fit.claims) return null;
+  const { score, std } = scoreOf(fit, values);
+  return claimBetween(score - limit, std, fit.claims.factor, "noise");
+}
+
 /**
  * @param {State} state
  * @param {Fit} fit
@@ -155,9 +162,7 @@ export function decisionClaim(state, fit, question) {
     return leads === null ? null : closestLead(leads);
   }
   const at = thresholdScore(state.payload.link, question.threshold);
-  if (!fit.claims || at === null) return null;
-  const { score, std } = scoreOf(fit, question.values);
-  return claimBetween(score - at, std, fit.claims.factor, "noise");
+  return at === null ? null : scoreClaim(fit, question.values, at);
 }
 
 /**

@@ -1,5 +1,5 @@
 // Decisions about many samples: how certain each is, and how often other fits decide alike.
-import { closestLead, decisionClaim, leadClaims, likeliest } from "../claim/claims.js";
+import { closestLead, decisionClaim, leadClaims, likeliest, scoreClaim } from "../claim/claims.js";
 import { chanceOf, fitsOfClasses } from "./class_probabilities.js";
 import { explainValues, normalCertainty, predictionOf, sampleValues, thresholdScore } from "./contributions.js";
 
@@ -120,18 +120,16 @@ export function decisionsOf(state, threshold) {
  * With several classes, it is the probability of the class shown.
  * @param {State} state
  */
-export function predictionsOverEpsilon(state, values, threshold) {
+export function predictionsOverEpsilon(state, values) {
   const { payload, repeat } = state;
-  const at = thresholdScore(payload.link, threshold ?? null) ?? 0;
   const ofClass = (fit) => {
     const leads = leadClaims(state, fit, values, state.models.indexOf(payload));
     return leads === null ? { prediction: chanceOf(state, fit, values), ends: null } : chanceBetween(leads);
   };
   const ofScore = (fit) => {
-    const ask = { kind: "decision", bins: [], values, threshold };
-    const claim = decisionClaim(state, fit, /** @type {import("../../types").Question} */ (ask));
+    const claim = scoreClaim(fit, values);
     const prediction = predictionOf(payload.link, explainValues(fit, values).score);
-    const ends = claim === null ? null : [claim.low, claim.high].map((each) => predictionOf(payload.link, each + at));
+    const ends = claim === null ? null : [claim.low, claim.high].map((each) => predictionOf(payload.link, each));
     return { prediction, ends };
   };
   return payload.fits.map((row, stop) => {

@@ -1,10 +1,11 @@
 // The prediction for one sample at every epsilon, with its interval and the threshold.
 import { html, setText, svg } from "../../kit/dom.js";
-import { label } from "../../charts/marks.js";
+import { label, LABEL_SIZE } from "../../charts/marks.js";
 import { formatEpsilon, formatNumber, quotedName } from "../../kit/format.js";
+import { fontOf, textWidth } from "../../kit/text.js";
 import { hasPrediction, predictionsOverEpsilon } from "./people.js";
 
-const SIZE = { height: 150, top: 10, bottom: 26, left: 56, right: 12 };
+const SIZE = { height: 150, top: 10, bottom: 26, right: 12 };
 
 function chartWords(name, found, threshold) {
   const each = found.map(({ epsilon, prediction, ends }) => {
@@ -15,17 +16,18 @@ function chartWords(name, found, threshold) {
   return `${name} at every ε: ${each.join(", ")}${limit}`;
 }
 
-function drawChart(found, { width, threshold, stop, isShare }) {
+function drawChart(found, { width, font, threshold, stop, isShare }) {
   const numbers = found.flatMap(({ prediction, ends }) => [prediction, ...(ends ?? [])]).filter(Number.isFinite);
   const limits = threshold === null ? numbers : [...numbers, threshold];
   const [low, high] = isShare ? [0, 1] : [Math.min(...limits), Math.max(...limits)];
+  const left = Math.max(50, ...[low, high].map((end) => textWidth(formatNumber(end), LABEL_SIZE, font))) + 6;
   const height = SIZE.height - SIZE.top - SIZE.bottom;
   const y = (value) => SIZE.top + height * (1 - (value - low) / (high - low || 1));
-  const step = (width - SIZE.left - SIZE.right) / found.length;
-  const x = (i) => SIZE.left + (i + 0.5) * step;
+  const step = (width - left - SIZE.right) / found.length;
+  const x = (i) => left + (i + 0.5) * step;
   const every = Math.ceil(44 / step);
   const line = (value, name) => svg("line", {
-    x1: SIZE.left, x2: width - SIZE.right, y1: y(value), y2: y(value), class: name,
+    x1: left, x2: width - SIZE.right, y1: y(value), y2: y(value), class: name,
   });
   const whisker = (ends, i) => `M${x(i)} ${y(ends[0])}V${y(ends[1])}` +
     ends.map((end) => `M${x(i) - 4} ${y(end)}h8`).join("");
@@ -35,7 +37,7 @@ function drawChart(found, { width, threshold, stop, isShare }) {
   ]);
   return svg("svg", { class: "dpx-svg", width, height: SIZE.height, "aria-hidden": "true" },
     [low, high].map((value) => line(value, "dpx-prediction-end")),
-    [low, high].map((value) => label(formatNumber(value), SIZE.left - 6, y(value) + 4, "end")),
+    [low, high].map((value) => label(formatNumber(value), left - 6, y(value) + 4, "end")),
     threshold === null ? null : line(threshold, "dpx-prediction-threshold"),
     marks,
     found.map(({ epsilon }, i) => (i % every === 0 || i === stop
@@ -57,10 +59,12 @@ export function predictionChart() {
     const isShare = byClass || payload.link === "logit";
     const limit = threshold ?? (isShare && !byClass ? 0.5 : null);
     const name = byClass ? `Probability of “${quotedName(payload.target.shown_class, 40)}”` : "The prediction";
-    setText(about, `${name} at every ε, with 95% intervals${limit === null ? "" : " and threshold"}`);
-    const found = predictionsOverEpsilon(state, values, threshold);
+    const found = predictionsOverEpsilon(state, values);
+    const shown = [...(found.some(({ ends }) => ends !== null) ? ["95% intervals"] : []),
+      ...(limit === null ? [] : ["threshold"])].join(" and ");
+    setText(about, `${name} at every ε${shown && `, with ${shown}`}`);
     plot.setAttribute("aria-label", chartWords(name, found, limit));
-    plot.replaceChildren(drawChart(found, { width, threshold: limit, stop, isShare }));
+    plot.replaceChildren(drawChart(found, { width, font: fontOf(plot), threshold: limit, stop, isShare }));
   };
   return { element, draw };
 }

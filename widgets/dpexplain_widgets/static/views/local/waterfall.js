@@ -5,7 +5,7 @@ import { formatSigned, formatTick, shortName } from "../../kit/format.js";
 import { pointMark } from "../../charts/legend.js";
 import { hatchPattern, label, LABEL_SIZE, rule } from "../../charts/marks.js";
 import { linearScale, niceTicks } from "../../charts/scale.js";
-import { fitText, textWidth, wrapText } from "../../kit/text.js";
+import { fitText, labelsThatFit, textWidth, wrapText } from "../../kit/text.js";
 import { watermark } from "../../charts/watermark.js";
 
 const FALL = { row: 34, head: 30, bar: 16, most: 14 };
@@ -87,11 +87,15 @@ function fallLayout(view) {
   };
 }
 
-function axisMarks({ axis, x, height }) {
-  return axis.ticks.flatMap((tick) => [
-    rule(x(tick), FALL.head, x(tick), height, "grid"),
-    label(formatTick(tick, axis.step), x(tick), 18),
-  ]);
+function axisMarks({ axis, x, height, font }) {
+  const words = axis.ticks.map((tick) => {
+    const text = formatTick(tick, axis.step);
+    return { text, center: x(tick), width: textWidth(text, LABEL_SIZE, font), priority: 0 };
+  });
+  return [
+    ...axis.ticks.map((tick) => rule(x(tick), FALL.head, x(tick), height, "grid")),
+    ...labelsThatFit(words, 8).map((i) => label(words[i].text, words[i].center, 18)),
+  ];
 }
 
 function isTotal(row) {

@@ -53,7 +53,8 @@ export function sweepTable(payload) {
     ["ε", (row, stop) => formatEpsilon(epsilons[stop])],
   ];
   if (known("terms_above_noise")) {
-    columns.push([`above noise, of ${terms.length}`, (row) => formatNumber(mean(row, (fit) => fit.terms_above_noise), 3)]);
+    const aboveNoise = (row) => formatNumber(mean(row, (fit) => fit.terms_above_noise), 3);
+    columns.push([`above noise, of ${terms.length}`, aboveNoise]);
   }
   if (known("noise_share")) {
     columns.push(["noise in curves", (row) => `${formatNumber(100 * mean(row, (fit) => fit.noise_share), 2)}%`]);

@@ -80,7 +80,9 @@ function headLabels(view, layout) {
   const { left, right, width, axis, x } = layout;
   const ticks = axis.ticks.map((tick) => {
     const text = formatTick(tick, axis.step);
-    return { text, center: x(tick), width: textWidth(text, LABEL_SIZE, view.font), priority: tick === 0 ? 0 : 1 };
+    const size = textWidth(text, LABEL_SIZE, view.font);
+    // Without a column of names, the label of the first tick would leave the picture on the left.
+    return { text, center: Math.max(size / 2, x(tick)), width: size, priority: tick === 0 ? 0 : 1 };
   });
   const kept = labelsThatFit(ticks, 10).map((i) => label(ticks[i].text, ticks[i].center, 44));
   const counted = view.state.fit.guarantee.private ? "noisy count" : "count";
