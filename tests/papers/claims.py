@@ -80,6 +80,20 @@ def of_all(right: Iterable[bool]) -> str:
     return HOLDS if all(found) else IN_PART if 2 * sum(found) >= len(found) else FAILS
 
 
+Gaps = list[tuple[float, float]]
+"""Differences that a claim says are positive, each with its standard error."""
+
+
+def clearly(gaps: Gaps) -> str:
+    """Return the verdict on differences: in part where one is within two standard errors."""
+    if all(gap > 2 * error for gap, error in gaps):
+        return HOLDS
+    return IN_PART if 2 * sum(gap > 0 for gap, _ in gaps) >= len(gaps) else FAILS
+
+
+CLEARLY = "in part if a difference is within two standard errors"
+
+
 def read_tables(folder: Path) -> Tables:
     """Read all tables of studies in a folder."""
     paths = sorted(folder.glob("*.csv"))

@@ -340,7 +340,7 @@ CLAIMS = (
         "section 4.2",
         "A tree of DPBoost takes no more than 3 seconds",
         lambda t: f"seconds per tree: {listed(_per_tree(t)['DPBoost'], '{:.4f}')}",
-        lambda t: of_all(_per_tree(t)["DPBoost"] <= 3),
+        lambda t: NOT_TESTABLE,
         f"{_CLOCK}; four of the ten data sets",
     ),
     Claim(

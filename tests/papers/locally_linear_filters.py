@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from claims import FAILS, HOLDS, IN_PART, NotMeasuredError, Tables, of_all
+from claims import IN_PART, Gaps, NotMeasuredError, Tables, clearly
 from results import standard_error
 
 PAPER_MODEL = "locally linear (paper)"
@@ -54,20 +54,6 @@ def level(epsilon: float | None) -> str:
 def listed(values: dict[str, tuple[float, float]], first: str, second: str) -> str:
     """List pairs of values by name."""
     return "; ".join(f"{k}: {first} {a:.3f}, {second} {b:.3f}" for k, (a, b) in values.items())
-
-
-Gaps = list[tuple[float, float]]
-"""Differences that a claim says are positive, each with its standard error."""
-
-
-def clearly(gaps: Gaps) -> str:
-    """Return the verdict on differences: in part where one is within two standard errors."""
-    if all(gap > 2 * error for gap, error in gaps):
-        return HOLDS
-    return IN_PART if 2 * sum(gap > 0 for gap, _ in gaps) >= len(gaps) else FAILS
-
-
-CLEARLY = "in part if a difference is within two standard errors"
 
 
 def gap(larger: pd.Series, smaller: pd.Series) -> tuple[float, float]:
@@ -231,8 +217,10 @@ def maps_fall(tables: Tables) -> list[bool]:
     """Return whether many maps are worse than two, and two to five as good as any."""
     cases = []
     for epsilon in (1.5, 0.2):
-        values = by_maps(tables, epsilon)
-        cases += [values[8] < values[2], values[[2, 3, 5]].max() >= values.max() - 0.005]
+        maps = _maps(tables, epsilon)
+        lower, error = gap(maps.loc[2], maps.loc[8])
+        cases.append(lower > 2 * error)
+        cases.append(maps.loc[[2, 3, 5], "mean"].max() >= maps["mean"].max() - 0.005)
     return cases
 
 
@@ -241,26 +229,25 @@ def two_maps(tables: Tables) -> list[float]:
     return [by_maps(tables, epsilon)[2] for epsilon in (None, 1.5, 0.2)]
 
 
-def clinical_cost(tables: Tables) -> str:
-    """Decide the paper's cost: 0.8 of a point at epsilon 1.5 or so, and 3.0 at about 0.2."""
-    plain, weak, strong = two_maps(tables)
-    return of_all([plain - weak <= 0.013, plain - strong <= 0.035])
-
-
 def network(tables: Tables) -> float:
     """Return the non-private accuracy of the network."""
     table = tables[MAPS]
     return float(table.loc[table["model"] == NETWORK, "mean"].iloc[0])
 
 
-def attributions(tables: Tables, metric: str) -> dict[float | None, float]:
-    """Return a metric of the maps of single records for each epsilon."""
+def attribution_rows(tables: Tables, metric: str) -> dict[float | None, pd.Series]:
+    """Return mean and standard error of a metric of the maps of single records by epsilon."""
     table = tables[ATTRIBUTIONS]
     rows = table[(table["metric"] == metric) & (table["model"] == OUR_MODEL)]
     if rows.empty:
         raise NotMeasuredError(f"row of {ATTRIBUTIONS}")
-    pairs = zip(rows["epsilon"], rows["mean"], strict=True)
-    return {None if pd.isna(epsilon) else epsilon: float(mean) for epsilon, mean in pairs}
+    pairs = with_errors(rows, "epsilon").iterrows()
+    return {None if pd.isna(epsilon) else epsilon: row for epsilon, row in pairs}
+
+
+def attributions(tables: Tables, metric: str) -> dict[float | None, float]:
+    """Return a metric of the maps of single records by epsilon."""
+    return {e: float(row["mean"]) for e, row in attribution_rows(tables, metric).items()}
 
 
 def of_network(tables: Tables, metric: str) -> float:
@@ -272,7 +259,6 @@ def of_network(tables: Tables, metric: str) -> float:
 
 def attribution_words(tables: Tables, metric: str, network_name: str = "network") -> str:
     """Describe a metric of the maps and of the gradients."""
-    found = attributions(tables, metric)
-    levels = ("without privacy" if e is None else f"at {e:g}" for e in found)
-    parts = [f"{level} {v:.2f}" for level, v in zip(levels, found.values(), strict=True)]
+    found = attribution_rows(tables, metric)
+    parts = [f"{level(e)} {row['mean']:.3f} ± {row['error']:.3f}" for e, row in found.items()]
     return f"{metric}: maps {', '.join(parts)}; {network_name} {of_network(tables, metric):.2f}"

@@ -217,7 +217,7 @@ _CAUSES = (
 
 # --- figures 6 and 7: accuracy on a table, and its filters ------------------------------------
 
-_N_SPLITS = 5
+_N_SPLITS = 50
 _N_TABLE_FILTERS = 3
 _N_WEIGHTED = 10
 _N_FILTER_FITS = 5
@@ -399,7 +399,7 @@ STUDIES: tuple[Study, ...] = (
         protocol="Cardiotocography (2,126 records, three classes, bounds read from this public "
         "table) "
         "instead of the hospital records of the paper (100,140 records, four classes), simulated "
-        "readmissions where it is missing. Five random splits 80/20 where the paper has 10 "
+        f"readmissions where it is missing. {_N_SPLITS} random splits 80/20 where the paper has 10 "
         f"restarts; filters, weightings and contributions of {_N_FILTER_FITS} fits on the first "
         "split, each with its own start and noise, where filters of a class are matched by their "
         "cosines with those of the first fit, and the mean cosine of matched filters of one fit "

@@ -26,7 +26,7 @@ from paper_locally_linear import clinical
 from sources import HARDER as PAPER
 from study import Cell, Row, Study
 
-N_SPLITS = 5
+N_SPLITS = 25
 N_PER_CLASS = 20
 N_STEPS = 50
 N_LARGEST = 5

@@ -17,7 +17,7 @@ from paper_locally_linear import clinical
 from sources import HARDER as PAPER
 from study import Cell, Row, Study
 
-N_SPLITS = 10
+N_SPLITS = 50
 DELTA = 2e-5
 EPSILONS = (0.2, 1.5, None)
 N_MAPS = (1, 2, 3, 5, 8)

@@ -69,7 +69,7 @@ REDUCED = {
     "first 200 test images",
     "locally_linear_temperatures": "epsilon 2 and no privacy",
     "locally_linear_variety": "the paper shows two classes as pictures",
-    "locally_linear_table": f"{_HOSPITAL}; three filters per class instead of two; five splits, "
+    "locally_linear_table": f"{_HOSPITAL}; three filters per class instead of two; 50 splits, "
     "or five fits on the first of them",
     "locally_linear_attributions": _HOSPITAL,
     "locally_linear_maps": _HOSPITAL,
