@@ -18,7 +18,9 @@ from dpexplain.explain._text import listing
 from dpexplain.schema import Classes
 
 _NEEDED = ("target", "schema", "epsilons")
-_OF_EVERY_REPORT = ("table", "quiet", "out", "replace", "not_for_release", "of_class", "help")
+_OF_EVERY_REPORT = (
+    "table", "quiet", "out", "title", "replace", "not_for_release", "of_class", "help",
+)  # fmt: skip
 
 
 def add_commands(commands: Any) -> None:
@@ -35,6 +37,10 @@ def add_commands(commands: Any) -> None:
     add_sweep(report)
     add_class(report)
     report.add_argument("--out", type=Path, required=True, help="page, as HTML")
+    report.add_argument(
+        "--title",
+        help="heading and browser title of the page (default: the names of the model and target)",
+    )
     report.add_argument(
         "--not-for-release",
         action="store_true",
@@ -56,6 +62,8 @@ def run_report(asked: argparse.Namespace) -> None:
     saved = asked.table.suffix.lower() == ".json"  # a page of saved fits can be written again
     check_place(asked.out, suffixes=(".html", ".htm"), replace=saved or asked.replace)
     write_page = page_writer()
+    if asked.title is not None:
+        _check_title(asked.title)
     statement, last, charged = None, "", False
     if saved:
         _refuse_fit_options(asked)
@@ -68,7 +76,11 @@ def run_report(asked: argparse.Namespace) -> None:
         statement, last, charged = ledger.statement(), account_line(ledger), True
     with after_the_charge() if charged else contextlib.nullcontext():
         written = write_page(
-            source, asked.out, release_safe=not asked.not_for_release, statement=statement
+            source,
+            asked.out,
+            release_safe=not asked.not_for_release,
+            statement=statement,
+            title=asked.title,
         )
         if not asked.quiet:
             parts = (described(source), last, f"saved to {written}")
@@ -93,6 +105,13 @@ def page_writer() -> Any:
     except ImportError as error:
         raise CommandError(f"pages need the dashboards: {error}") from None
     return write_page
+
+
+def _check_title(title: str) -> None:
+    """Check the title before the ledger is charged."""
+    from dpexplain_widgets.export.export import checked_title
+
+    checked_title(title)
 
 
 def _require_fit_options(asked: argparse.Namespace) -> None:

@@ -451,6 +451,16 @@ def test_report_of_a_saved_comparison_needs_no_table(folder):
     assert main(["report", "data.csv", "--out", "report.html"]) == 2
 
 
+def test_a_blank_title_is_refused_before_the_charge(folder, capsys):
+    assert main(["report", *SWEEP[1:], "--title", "  ", "--out", "report.html"]) == 2
+    assert "title is blank" in capsys.readouterr().err
+    assert not list(folder.glob("*.ledger.json"))
+    assert main([*SWEEP, "--out", "sweep.json", "--quiet"]) == 0
+    named = ["--title", "Income & work", "--out", "report.html", "--quiet"]
+    assert main(["report", "sweep.json", *named]) == 0
+    assert "<title>Income &amp; work</title>" in (folder / "report.html").read_text()
+
+
 @pytest.fixture
 def three_classes(folder):
     frame = pd.read_csv("data.csv")

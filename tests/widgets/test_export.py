@@ -106,6 +106,26 @@ def test_a_page_is_not_written_under_the_name_of_another_kind_of_file(comparison
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("release_safe", [True, False])
+def test_a_page_has_the_title_of_its_author_in_every_place(comparison, tmp_path, release_safe):
+    view = Explorer({"one": comparison, "other": comparison})
+    title = "Readmission <b>2026</b>"
+    written = view.export_html(tmp_path / "page.html", release_safe, title=title)
+    page = written.read_text(encoding="utf-8")
+    prefix = "" if release_safe else "NOT PRIVATE: "
+    assert f"<title>{prefix}Readmission &lt;b&gt;2026&lt;/b&gt;</title>" in page
+    assert comparison.title not in all_text(page)
+    assert title not in page
+    assert view.payload["title"] == comparison.title
+
+
+@pytest.mark.parametrize("title", ["", " \n", "\ud800", 7])
+def test_a_title_that_cannot_be_read_is_refused(comparison, tmp_path, title):
+    with pytest.raises(ValueError, match="title"):
+        Explorer(comparison).export_html(tmp_path / "page.html", title=title)
+    assert not list(tmp_path.iterdir())
+
+
 def unpacked(value, table, places, streams):
     """Unpack steps as unpack.js does."""
     if isinstance(value, list):

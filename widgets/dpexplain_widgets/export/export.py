@@ -14,6 +14,7 @@ from dpexplain._utils.version import __version__
 from dpexplain.accounting.summary import LedgerSummary
 from dpexplain.compare import Comparison, FilterComparison, MulticlassComparison, releasable
 from dpexplain.explain import GlobalExplanation, MulticlassExplanation
+from dpexplain.explain._record import text
 from dpexplain.statement import PrivacyStatement, statement_of
 from dpexplain_widgets.export.fallback import fallback_html
 from dpexplain_widgets.export.page import offline_page, state_of
@@ -46,7 +47,11 @@ EDITS_LEFT_OUT = (
 
 
 def page_of(
-    view: ViewState, *, release_safe: bool = True, statement: PrivacyStatement | None = None
+    view: ViewState,
+    *,
+    release_safe: bool = True,
+    statement: PrivacyStatement | None = None,
+    title: str | None = None,
 ) -> str:
     """Build a page that shows a view without a kernel or a network.
 
@@ -59,6 +64,8 @@ def page_of(
     statement : PrivacyStatement or None, default=None
         Statement shown below the view; None means a statement built from the attached ledger or
         guarantee.
+    title : str or None, default=None
+        Heading and browser title; None means the name of the model and of its target.
 
     Returns
     -------
@@ -68,18 +75,21 @@ def page_of(
     Raises
     ------
     TypeError, ValueError
-        If a part of `view` does not state whether it is private, or if nothing in `view` may be
-        released.
+        If a part of `view` does not state whether it is private, if nothing in `view` may be
+        released, or if `title` is not a string with visible characters.
     """
+    if title is not None:
+        title = checked_title(title)
     shown = releasable_view(view) if release_safe else view
-    payload, source = shown.payload, shown.origin.source
+    payload, source = _titled(shown.payload, title), shown.origin.source
     if release_safe:
         check_releasable(payload)
     safe = release_safe or _is_all_private(payload)
     prefix = "" if safe else "NOT PRIVATE: "
     state = _without_kernel(state_of(shown, shown.page_traits))
+    kept = payload if shown.page_edits else _without_sums(payload)
     return offline_page(
-        [state if shown.page_edits else {**state, "payload": _without_sums(payload)}],
+        [{**state, "payload": kept}],
         title=prefix + payload["title"][:200],
         view_script=shown.page_module(),
         without_styles=(
@@ -87,9 +97,40 @@ def page_of(
             *(() if payload["filters"] else ("filter.css",)),
         ),
         warning="" if safe else NOT_RELEASABLE,
-        static=_static_html(shown),
+        static=_static_html(shown, title),
         notes=_notes(source, payload, statement, safe),
     )
+
+
+def checked_title(title: str) -> str:
+    """Check the title of a page.
+
+    Parameters
+    ----------
+    title : str
+        Title given by the user.
+
+    Returns
+    -------
+    str
+        The same title.
+
+    Raises
+    ------
+    ValueError
+        If `title` is not a string, is blank, or is not valid Unicode.
+    """
+    if not text("title", title).strip():
+        raise ValueError("title is blank; omit it for the name of the model and of its target.")
+    return title
+
+
+def _titled(payload: dict[str, Any], title: str | None) -> dict[str, Any]:
+    """Replace the title of each model by that of the page, if the page has one."""
+    if title is None:
+        return payload
+    others = [_titled(other, title) for other in payload["others"]]
+    return {**payload, "title": title, "others": others}
 
 
 def _without_kernel(state: dict[str, Any]) -> dict[str, Any]:
@@ -241,12 +282,12 @@ def _is_all_private(payload: dict[str, Any]) -> bool:
     return True
 
 
-def _static_html(view: ViewState) -> str:
+def _static_html(view: ViewState, title: str | None) -> str:
     """Draw the selected fit; use `fallback_html` if it has filters or is not private."""
-    fit = view._fit()
+    fit, payload = view._fit(), _titled(view.shown, title)
     if fit is None or not fit["guarantee"]["private"] or view.payload["filters"] is not None:
-        return fallback_html(view.shown, fit)
-    return static_svg(view.shown, fit, view.term)
+        return fallback_html(payload, fit)
+    return static_svg(payload, fit, view.term)
 
 
 def _notes(

@@ -16,6 +16,7 @@ def write_page(
     *,
     release_safe: bool = True,
     statement: PrivacyStatement | None = None,
+    title: str | None = None,
     **choices: Any,
 ) -> Path:
     """Write a page with an Explorer that works without a kernel or a network.
@@ -32,6 +33,8 @@ def write_page(
     statement : PrivacyStatement or None, default=None
         Statement shown below the Explorer; None means a statement built from the attached ledger
         or guarantee.
+    title : str or None, default=None
+        Heading and browser title; None means the name of the model and of its target.
     **choices
         Initial choices of the Explorer, such as ``term="age"``.
 
@@ -43,8 +46,8 @@ def write_page(
     Raises
     ------
     TypeError, ValueError
-        If a part of `source` does not state whether it is private, or if nothing in `source` may
-        be released.
+        If a part of `source` does not state whether it is private, if nothing in `source` may
+        be released, or if `title` is not a string with visible characters.
     OSError
         If the file cannot be written.
 
@@ -63,4 +66,5 @@ def write_page(
     ...     page.name, page.stat().st_size > 100_000
     ('report.html', True)
     """
-    return Explorer(source, **choices).export_html(path, release_safe, statement=statement)
+    view = Explorer(source, **choices)
+    return view.export_html(path, release_safe, statement=statement, title=title)

@@ -305,6 +305,7 @@ class View(ViewState, anywidget.AnyWidget):
         release_safe: bool = True,
         *,
         statement: PrivacyStatement | None = None,
+        title: str | None = None,
     ) -> Path:
         """Write a page that shows this view without a kernel or a network.
 
@@ -319,6 +320,8 @@ class View(ViewState, anywidget.AnyWidget):
         statement : PrivacyStatement or None, default=None
             Statement shown below the view; None means a statement built from the attached ledger
             or guarantee.
+        title : str or None, default=None
+            Heading and browser title; None means the name of the model and of its target.
 
         Returns
         -------
@@ -328,8 +331,8 @@ class View(ViewState, anywidget.AnyWidget):
         Raises
         ------
         TypeError, ValueError
-            If a part of the view does not state whether it is private, or if nothing in the view
-            may be released.
+            If a part of the view does not state whether it is private, if nothing in the view may
+            be released, or if `title` is not a string with visible characters.
         OSError
             If the file cannot be written.
 
@@ -343,7 +346,7 @@ class View(ViewState, anywidget.AnyWidget):
                 f"path={str(path)!r} must end in .html or .htm; export_svg, export_png, export_csv "
                 "and export_json write other kinds of files."
             )
-        page = page_of(self, release_safe=release_safe, statement=statement)
+        page = page_of(self, release_safe=release_safe, statement=statement, title=title)
         return dpexplain.io.write_file(path, page)
 
     def export_svg(
