@@ -63,7 +63,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], numeric: Sequence[
     """Format a table of HTML cells; right-align numeric columns."""
     aligns = ["right" if is_number else "left" for is_number in numeric]
     top = "".join(
-        f'<th style="{_CELL.format(align=align)}{_RULE}">{escaped(name, 40)}</th>'
+        f'<th style="{_CELL.format(align=align)}{_RULE}">{escaped(name)}</th>'
         for name, align in zip(head, aligns, strict=True)
     )
     body = "".join(

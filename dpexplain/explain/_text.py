@@ -32,6 +32,17 @@ def signed_number(value: float, digits: int = 3) -> str:
     return text if value <= 0 else f"+{text}"
 
 
+def number_like(value: float, largest: float) -> str:
+    """Format a number with as many decimals as `largest` needs for three digits.
+
+    Numbers of one column then have the same decimals, so they line up and add up.
+    """
+    if not 1e-4 <= largest < 1e7:
+        return short_number(value, 3)
+    text = f"{value:.{max(0, 2 - math.floor(math.log10(largest)))}f}"
+    return text if float(text) else text.removeprefix("-")
+
+
 def above_rounding(value: float, std: float) -> float:
     """Return a value, or 0 if it is a rounding error next to its uncertainty."""
     return 0.0 if abs(value) < 1e-9 * std else value

@@ -120,9 +120,9 @@ def plain(name: str, limit: int = 40) -> str:
     return shorten(name, limit).replace("$", r"\$")
 
 
-def with_unit(name: str, unit: str) -> str:
+def with_unit(name: str, unit: str, *, limit: int = 20) -> str:
     """Format the name of a quantity with its unit in brackets."""
-    return f"{plain(name)} [{plain(unit, 20)}]" if unit not in ("", DATE_UNIT) else plain(name)
+    return f"{plain(name)} [{plain(unit, limit)}]" if unit not in ("", DATE_UNIT) else plain(name)
 
 
 def contribution_label(score_unit: str) -> str:

@@ -263,7 +263,7 @@ def _label(ax: Axes, explanation: GlobalExplanation, names: list[str], *, effect
     ax.set_ylim(len(names) - 0.4 + room, -0.6)
     ax.set_xlim(left=0)
     ax.margins(x=0.12)
-    unit = with_unit("mean |contribution|", explanation.score_unit)
+    unit = with_unit("mean |contribution|", explanation.score_unit, limit=48)
     ax.set_xlabel(unit + (f"   ({more} more terms not drawn)" if more else ""))
     if handles:
         ax.legend(loc="lower right", fontsize="x-small", frameon=False)

@@ -8,7 +8,7 @@ import numpy as np
 
 from dpexplain.explain import LocalExplanation
 from dpexplain.explain._by_class import check_one_class
-from dpexplain.explain._text import short_number, signed_number
+from dpexplain.explain._text import number_like, short_number
 from dpexplain.explain.display import NOT_RELEASABLE
 from dpexplain.plotting._style import (
     NOISE_LABEL,
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 
 _ROOM_FROM = 0.84  # fraction of the width beyond which a number would leave the axes
+_ROOM_OF_FACTORS = 0.7  # the same for a number followed by a factor
 
 
 class _Row(NamedTuple):
@@ -99,13 +100,14 @@ def plot_local(
     ax.set_yticks(range(len(rows)), [row.label for row in rows])
     ax.set_ylim(len(rows) + 0.35, -1.35)
     ax.use_sticky_edges = False  # leaves room for the labels at both ends
-    ax.margins(x=0.14)
-    _write_values(ax, rows, explanation.intercept, colors)
+    factors = explanation.link == "log"
+    ax.margins(x=0.28 if factors else 0.14)
+    _write_values(ax, rows, explanation.intercept, colors, factors=factors)
     _mark_ends(ax, explanation, sample, end, len(rows), colors)
     score = f"score for {explanation.target_name}" + (
         f" = {explanation.shown_class}" if explanation.classes else ""
     )
-    ax.set_xlabel(with_unit(score, explanation.score_unit))
+    ax.set_xlabel(with_unit(score, explanation.score_unit, limit=48))
     _small_print(ax, explanation, sample)
     watermark(ax, explanation.guarantee)
     return ax
@@ -155,18 +157,26 @@ def _draw_steps(ax: Axes, rows: list[_Row], start: float, colors: Theme) -> floa
     return start
 
 
-def _write_values(ax: Axes, rows: list[_Row], start: float, colors: Theme) -> None:
-    """Write each contribution next to its bar, inside the axes."""
+def _write_values(
+    ax: Axes, rows: list[_Row], start: float, colors: Theme, *, factors: bool
+) -> None:
+    """Write each contribution next to its bar, inside the axes, perhaps as a factor as well."""
+    room = _ROOM_OF_FACTORS if factors else _ROOM_FROM
+    largest = max(abs(row.contribution) for row in rows)
     for place, row in enumerate(rows):
         end = start + row.contribution
         low = min(start, end, end - row.whisker)
         high = max(start, end, end + row.whisker)
         shares = np.subtract([low, high], ax.get_xlim()[0]) / np.ptp(ax.get_xlim())
         to_the_right = row.contribution >= 0
-        if (shares[1] > _ROOM_FROM) if to_the_right else (shares[0] < 1 - _ROOM_FROM):
+        if (shares[1] > room) if to_the_right else (shares[0] < 1 - room):
             to_the_right = bool(1 - shares[1] > shares[0])
+        words = number_like(row.contribution, largest)
+        words = f"+{words}" if float(words) > 0 else words
+        if factors:
+            words = f"{words} (× {short_number(float(np.exp(min(row.contribution, 700.0))), 3)})"
         ax.annotate(
-            signed_number(row.contribution),
+            words,
             (high if to_the_right else low, place),
             xytext=(4 if to_the_right else -4, 0),
             ha="left" if to_the_right else "right",
@@ -186,7 +196,9 @@ def _mark_ends(
     if explanation.classes:
         what = f"P({plain(explanation.shown_class, 16)}) = {prediction}"
     else:
-        what = f"prediction {with_unit(prediction, explanation.target_unit)}"
+        expected = explanation.link == "log"
+        of_what = f"expected {plain(explanation.target_name, 24)} =" if expected else "prediction"
+        what = f"{of_what} {with_unit(prediction, explanation.target_unit)}"
     intercept = explanation.intercept
     ax.plot([intercept, intercept], [-0.75, 0.31], color=colors.muted, lw=0.9, zorder=1)
     score = short_number(float(explanation.scores[sample]), 3)
@@ -219,6 +231,8 @@ def _small_print(ax: Axes, explanation: LocalExplanation, sample: int) -> None:
         known = explanation.total_std is not None
         what = "±2σ of privacy noise, bins and trees, and sampling" if known else NOISE_LABEL
         lines.append(f"Whiskers: {what}; pale where it may be noise")
+    if explanation.link == "log":
+        lines.append(f"×: factor of the expected {plain(explanation.target_name, 32)}")
     warning = "" if explanation.samples_public else NOT_RELEASABLE
     if not explanation.guarantee.private:
         lines, warning = lines[1:], explanation.guarantee.short

@@ -97,6 +97,11 @@ def test_importances_are_shown_beside_what_noise_alone_would_show():
     assert "from noise alone" not in reference()._repr_html_()
 
 
+def test_the_heading_of_the_table_has_the_whole_unit_of_a_count():
+    counts = classifier(link="log", classes=None, target_name="readmissions")
+    assert "importance [log of the expected readmissions]" in counts._repr_html_()
+
+
 def test_non_private_objects_say_so_in_every_repr():
     for shown in (reference(), reference()["age"], reference().guarantee):
         assert "NOT PRIVATE" in repr(shown)

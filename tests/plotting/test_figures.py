@@ -116,6 +116,24 @@ def test_the_figure_of_a_term_says_what_it_adds_to(private):
     assert "Contributions to" not in words_in(plotting.plot_shape_function(age()))
 
 
+def test_the_figure_of_a_count_names_factors_and_the_expected_count_in_equal_decimals():
+    made = plotting.plot_local(
+        samples(
+            link="log",
+            classes=None,
+            target_name="readmissions",
+            contributions=[[2.05e-05, -0.104], [0.0, 0.0]],
+        )
+    )
+    words = words_in(made)
+    assert "-0.104 (× 0.901)" in words
+    assert "0.000 (× 1)" in words
+    assert "×: factor of the expected readmissions" in words
+    assert "expected readmissions = 0.426" in words
+    assert made.get_xlabel().endswith("[log of the expected readmissions]")
+    assert "×" not in words_in(plotting.plot_local(samples()))
+
+
 def test_a_long_unit_of_the_score_overlaps_no_other_panel():
     visits = classifier(link="log", classes=None, target_name="visits to a doctor per year")
     for ax in visits.plot():
@@ -197,8 +215,9 @@ def test_samples_that_are_not_public_are_marked():
 
 
 @pytest.mark.full
+@pytest.mark.parametrize("link", ["logit", "log"])
 @pytest.mark.parametrize("sign", [-1, 1])
-def test_numbers_of_a_waterfall_stay_inside_the_axes_and_its_promise_inside_the_figure(sign):
+def test_numbers_of_a_waterfall_stay_inside_the_axes_and_its_promise_inside_the_figure(sign, link):
     sizes = np.array([0.2, 0.16, 0.07, 0.05, 0.05, 0.014, 0.006])
     names = [f"a feature with a long name {k}" for k in range(len(sizes))]
     explanation = samples(
@@ -206,6 +225,8 @@ def test_numbers_of_a_waterfall_stay_inside_the_axes_and_its_promise_inside_the_
         contributions=sign * sizes[None],
         bin_labels=[["a long category"] * len(sizes)],
         intercept=-1.16,
+        link=link,
+        classes=("low", "high") if link == "logit" else None,
     )
     ax = plotting.plot_local(explanation)
     ax.figure.draw_without_rendering()
