@@ -27,6 +27,7 @@ _SPARED = (
     "bin_left", "bin_right", "bag_std", "special", "structure_std", "sampling_std", "noise_std",
     "corrected_importance", "importance_std", "direction_certainty", "effect_std", "private",
     "repeat", "term", "first_feature", "second_feature", "band_low", "band_high",
+    "has_effect",
 )  # fmt: skip
 
 

@@ -54,13 +54,20 @@ def test_a_term_that_rises_overall_has_an_effect_though_no_bin_is_certain(sign):
     assert not found["dose"].effect_signal.any()
     assert found.terms_with_effect == ("dose",)
     assert found.ranking()["has_effect"].to_dict() == {"dose": True, "job": False}
-    assert "no bin has an effect that is certain" in found.effect_notes["dose"]
+    overall = "rises" if sign > 0 else "falls"
+    assert found.effect_notes["dose"].endswith(
+        f"no bin has an effect that is certain, but it is certain that the curve {overall} overall."
+    )
+    assert found.ranking()["certain_by"].to_dict() == {"dose": "slope", "job": ""}
 
 
 def test_a_bin_that_is_certain_is_an_effect_without_a_slope():
     peak = np.zeros(N)
     peak[N // 2 - 1 : N // 2 + 1] = 5.0
     assert explained(peak).terms_with_effect == ("dose",)
+    assert explained(peak).ranking()["certain_by"]["dose"] == "bins"
+    steep = explained(np.linspace(-9.0, 9.0, N))
+    assert steep.ranking()["certain_by"]["dose"] == "both"
     assert explained(np.zeros(N), of_job=(5.0, -5.0, 0.0, 0.0)).terms_with_effect == ("job",)
 
 

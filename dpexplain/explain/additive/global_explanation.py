@@ -40,7 +40,8 @@ _COLUMN_WORDS = (
     "What is noise? importance, noise_floor and above_noise describe the released curves. An "
     "importance above its noise_floor is not enough for above_noise: the curve must leave a band "
     "around all bins of all terms. What holds in the population? effect, effect_std and "
-    "has_effect estimate it. The column basis states what ranks and directions refer to."
+    "has_effect estimate it; an effect is certain_by bins, by the slope, or by both. The column "
+    "basis states what ranks and directions refer to."
 )
 _BIN_WORDS = (
     "What is noise? contribution, its standard deviations and signal describe the released curve. "

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -213,14 +214,23 @@ class MulticlassExplanation(
         probability is divided equally among the classes. The result is None if there are no effect
         estimates.
         """
+        found = self._certain
+        if found is None:
+            return None
+        return tuple(str(name) for name in self.importances().index if name in found)
+
+    @cached_property
+    def _certain(self) -> dict[str, str] | None:
+        """By what each significant effect is certain in at least one class."""
         level = 1.0 - (1.0 - STANDS_OUT_LEVEL) / len(self.by_class)
-        names: set[str] = set()
+        found: dict[str, str] = {}
         for part in self.by_class:
-            found = part.terms_with_effect_at(level)
-            if found is None:
+            certain = part.certain_effects(level)
+            if certain is None:
                 return None
-            names |= {term.name for term in found}
-        return tuple(str(name) for name in self.importances().index if name in names)
+            for name, words in certain.items():
+                found[name] = words if found.get(name, words) == words else "both"
+        return found
 
     @property
     def shown_share(self) -> float | None:
@@ -350,10 +360,12 @@ class MulticlassExplanation(
             above the noise in at least one class; rank_low and rank_high, the 95% rank interval of
             the term; class_of_most, the class to which the term contributes the most; basis, what
             the ranks refer to: "effect" (the estimated effects) if there are estimates, and
-            otherwise "noise" (the released curves). If there are estimates, there are three more
+            otherwise "noise" (the released curves). If there are estimates, there are four more
             columns: effect and effect_std, the estimated true importance, averaged over the
-            classes, and an upper bound on its standard deviation; and has_effect, whether the term
-            has a significant effect in at least one class. Unknown numbers are NaN.
+            classes, and an upper bound on its standard deviation; has_effect, whether the term has
+            a significant effect in at least one class; and certain_by, what makes it significant
+            in these classes: "bins", "slope" (the term rises or falls overall), "both", or "" if
+            nothing does. Unknown numbers are NaN.
 
             For the direction of a term in each class, see ``for_class(label).ranking()``.
         """
@@ -395,8 +407,8 @@ class MulticlassExplanation(
 
     def _fill_effects(self, table: pd.DataFrame) -> None:
         """Fill in the columns that describe the estimated effects, if there are any."""
-        named = self.terms_with_effect
-        if named is None:
+        certain = self._certain
+        if certain is None:
             return
         sizes = [
             drawn_sizes(part.terms, part.effect_scatter)
@@ -405,7 +417,8 @@ class MulticlassExplanation(
         ]
         table["effect"] = np.mean([s.mean(axis=0) for s in sizes], axis=0)
         table["effect_std"] = np.mean([s.std(axis=0) for s in sizes], axis=0)
-        table["has_effect"] = [name in named for name in table.index]
+        table["has_effect"] = [name in certain for name in table.index]
+        table["certain_by"] = [certain.get(name, "") for name in table.index]
         ends = rank_intervals(table["effect"].to_numpy(), sizes)
         table["rank_low"], table["rank_high"] = ends
         table["basis"] = "effect"

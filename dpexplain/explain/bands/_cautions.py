@@ -46,6 +46,10 @@ _UNCERTAIN = (
     "The effect band includes 0 in every bin: no bin has an effect that is certain, but an effect "
     "as large as the band, or one that rises and falls many times, cannot be ruled out."
 )
+_OVERALL = (
+    "The effect band includes 0 in every bin: no bin has an effect that is certain, but it is "
+    "certain that the curve {} overall."
+)
 _HATCHED = (
     "Nearly every bin of the released curve may be noise, but the term has an effect: the estimate "
     "shows one that is certain."
@@ -142,12 +146,14 @@ def model_caution(cautions: dict[str, str], n_terms: int) -> str:
     return "".join(cautions.values())
 
 
-def term_note(term: Estimated) -> str:
+def term_note(term: Estimated, overall: str = "") -> str:
     """Return a sentence about a band that shows hardly anything; otherwise empty.
 
     Parameters
     ----------
     term : Estimated
+    overall : str, default=""
+        "rises" or "falls" if it is certain that the effect does so overall.
 
     Returns
     -------
@@ -159,7 +165,7 @@ def term_note(term: Estimated) -> str:
     if term.n_value_bins == 1 and not term.special:
         return ONE_BIN
     if not term.effect_signal.any():
-        return _UNCERTAIN
+        return _OVERALL.format(overall) if overall else _UNCERTAIN
     if term.signal is not None and float(term.weights @ ~term.signal) >= _NEARLY_ALL:
         return _HATCHED
     return ""

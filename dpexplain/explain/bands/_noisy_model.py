@@ -15,6 +15,7 @@ from dpexplain.explain.bands._cautions import (
     entangled_words,
     model_caution,
     people_note,
+    term_note,
 )
 from dpexplain.explain.bands._drawn import (
     DRAWS,
@@ -193,13 +194,18 @@ class NoisyModel:
         `terms_above_noise` refers to the released curves and considers only bins. The result is
         None if there are no effect estimates.
         """
-        found = self.terms_with_effect_at(STANDS_OUT_LEVEL)
+        found = self._certain
         if found is None:
             return None
-        return tuple(t.name for t in sorted(found, key=lambda t: -(t.effect_importance or 0.0)))
+        listed = [term for term in self.terms if term.name in found]
+        return tuple(t.name for t in sorted(listed, key=lambda t: -(t.effect_importance or 0.0)))
 
-    def terms_with_effect_at(self, level: float) -> list[ShapeFunction] | None:
-        """Return the terms with a significant effect, at a joint confidence level.
+    @cached_property
+    def _certain(self) -> dict[str, str] | None:
+        return self.certain_effects(STANDS_OUT_LEVEL)
+
+    def certain_effects(self, level: float) -> dict[str, str] | None:
+        """Say by what each significant effect is certain, at a joint confidence level.
 
         Parameters
         ----------
@@ -208,18 +214,23 @@ class NoisyModel:
 
         Returns
         -------
-        list of ShapeFunction or None
-            In model order; None if there are no effect estimates.
+        dict of str to str, or None
+            "bins", "slope" or "both", keyed by term, in model order; None if there are no effect
+            estimates.
         """
         if self.effect_scatter is None:
             return None
         slopes = [_direction(term)[2] for term in self.terms]
         of_bins, of_slopes, stds = bins_and_slopes(self.effect_scatter, slopes, level)
-        return [
-            term
-            for term, loads, std in zip(self.terms, slopes, stds, strict=True)
-            if _largest_effect(term) > of_bins or _slope_of_effect(term, loads) > of_slopes * std
-        ]
+        found = {}
+        for term, loads, std in zip(self.terms, slopes, stds, strict=True):
+            by_bins = _largest_effect(term) > of_bins
+            by_slope = _slope_of_effect(term, loads) > of_slopes * std
+            if by_bins or by_slope:
+                found[term.name] = (
+                    "both" if by_bins and by_slope else "bins" if by_bins else "slope"
+                )
+        return found
 
     @property
     def shown_share(self) -> float | None:
@@ -292,11 +303,11 @@ class NoisyModel:
         """
         if self.effect_scatter is None:
             return {}
-        tied = self._entangled
+        tied, certain = self._entangled, self._certain or {}
         found = {
             t.name: self._few
             or (entangled_words((t.name, tied[t.name][0])) if t.name in tied else "")
-            or t.effect_note
+            or term_note(t, overall=_overall(t) if certain.get(t.name) == "slope" else "")
             for t in self.terms
         }
         return {name: words for name, words in found.items() if words}
@@ -326,9 +337,11 @@ class NoisyModel:
             whether the curve rises or falls overall (ordered value bins only); direction_certainty,
             the probability that this direction is correct; basis, what ranks and directions refer
             to: "effect" (the estimated effects) if there are estimates, and otherwise "noise" (the
-            released curves). If there are estimates, there are three more columns: effect, the
-            estimated true importance; effect_std, the standard deviation of this estimate; and
-            has_effect, whether the term has a significant effect. Unknown numbers are NaN.
+            released curves). If there are estimates, there are four more columns: effect, the
+            estimated true importance; effect_std, the standard deviation of this estimate;
+            has_effect, whether the term has a significant effect; and certain_by, what makes the
+            effect significant: "bins", "slope" (the term rises or falls overall), "both", or "" if
+            nothing does. Unknown numbers are NaN.
 
         References
         ----------
@@ -385,8 +398,9 @@ class NoisyModel:
         drawn = drawn_effects(self.terms, scatter, DRAWS)
         sizes = sizes_of(self.terms, scatter, drawn)
         table["effect"], table["effect_std"] = sizes.mean(axis=0), sizes.std(axis=0)
-        named = self.terms_with_effect or ()
-        table["has_effect"] = [t.name in named for t in self.terms]
+        certain = self._certain or {}
+        table["has_effect"] = [t.name in certain for t in self.terms]
+        table["certain_by"] = [certain.get(t.name, "") for t in self.terms]
         table["rank_low"], table["rank_high"] = rank_intervals(sizes.mean(axis=0), [sizes])
         for k, term in enumerate(self.terms):
             loads = _direction(term)[2]
@@ -503,6 +517,12 @@ def _direction(term: ShapeFunction) -> tuple[str | None, float, FloatArray]:
 def _slope_of_effect(term: ShapeFunction, loads: FloatArray) -> float:
     """Return the absolute slope of an effect; 0 if there is no estimate or no slope."""
     return 0.0 if term.effect is None else abs(float(loads @ term.effect))
+
+
+def _overall(term: ShapeFunction) -> str:
+    """Say whether the estimated effect rises or falls overall."""
+    slope = 0.0 if term.effect is None else float(_direction(term)[2] @ term.effect)
+    return "rises" if slope > 0 else "falls"
 
 
 def _largest_effect(term: ShapeFunction) -> float:
