@@ -135,7 +135,7 @@ def say_hidden(ax: Axes, hidden: int, colors: Theme) -> None:
     """Write on the plot how many categories were omitted."""
     if hidden:
         ax.annotate(
-            f"{hidden} more not drawn",
+            f"{hidden} more not drawn (see max_categories)",
             (0, 0),
             xytext=(4, 3),
             xycoords="axes fraction",

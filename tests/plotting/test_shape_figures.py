@@ -161,7 +161,7 @@ def test_many_categories_are_cut_to_those_that_matter_and_say_so():
     ax = plotting.plot_shape_function(shape, ax=figure_axes(), max_categories=10)
     labels = [label.get_text() for label in ax.get_yticklabels()]
     assert labels == [*categories[40:], "other", "missing"]
-    assert "40 more not drawn" in [text.get_text() for text in ax.texts]
+    assert "40 more not drawn (see max_categories)" in [text.get_text() for text in ax.texts]
 
 
 def test_categories_are_drawn_from_top_to_bottom():
