@@ -65,7 +65,12 @@ def _as_float(value: object) -> float:
         return -math.inf if str(value).startswith("-") else math.inf
 
 
-def check_epsilon(epsilon: object, *, allow_weak: bool = False) -> float:
+def check_epsilon(
+    epsilon: object,
+    *,
+    allow_weak: bool = False,
+    reference: str = "ExplainableBoostingClassifier or ExplainableBoostingRegressor",
+) -> float:
     """Check the privacy parameter epsilon of one fit.
 
     Parameters
@@ -74,6 +79,8 @@ def check_epsilon(epsilon: object, *, allow_weak: bool = False) -> float:
         Bound on the log-ratio of probabilities, positive and finite.
     allow_weak : bool, default=False
         Whether to accept values above 50, which guarantee almost nothing.
+    reference : str, optional
+        Name of the model to use without privacy; by default, both are named.
 
     Returns
     -------
@@ -95,7 +102,7 @@ def check_epsilon(epsilon: object, *, allow_weak: bool = False) -> float:
     if not 0 < value < math.inf:
         raise ValueError(
             f"epsilon={shown(epsilon)} must be a positive finite number; for the non-private "
-            "reference use ExplainableBoostingClassifier or ExplainableBoostingRegressor."
+            f"reference use {reference}."
         )
     if value > _REFUSED_EPSILON and not allow_weak:
         raise ValueError(

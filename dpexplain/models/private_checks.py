@@ -14,7 +14,9 @@ from dpexplain._utils.validation import (
 from dpexplain.accounting._ledger.process import check_ledger
 from dpexplain.mechanisms import NOISE_BACKENDS
 from dpexplain.models.private_hooks import PrivateHooks
-from dpexplain.schema import Schema
+from dpexplain.schema import Classes, Schema
+
+_CLASSIFIER, _REGRESSOR = "DPExplainableBoostingClassifier", "DPExplainableBoostingRegressor"
 
 
 def check_private_parameters(model: PrivateHooks) -> None:
@@ -34,7 +36,10 @@ def check_private_parameters(model: PrivateHooks) -> None:
     BudgetError
         If the ledger belongs to another process.
     """
-    check_epsilon(model.epsilon, allow_weak=model.allow_weak)
+    reference = _CLASSIFIER if model._target_kind is Classes else _REGRESSOR
+    check_epsilon(
+        model.epsilon, allow_weak=model.allow_weak, reference=reference.removeprefix("DP")
+    )
     if model.n_public is not None:
         check_count("n_public", model.n_public)
     check_delta(model.delta, n_public=model.n_public)
@@ -53,9 +58,11 @@ def check_private_parameters(model: PrivateHooks) -> None:
             "Schema.from_toml(path) reads one from a file."
         )
     if model.schema is not None and not isinstance(model.schema.target, model._target_kind):
+        other = _REGRESSOR if model._target_kind is Classes else _CLASSIFIER
+        advice = "" if model.schema.target is None else f" For such a target, use {other}."
         raise ValueError(
             f"{type(model).__name__} needs a schema with "
-            f"target={model._target_kind.__name__}(...), got {model.schema.target!r}."
+            f"target={model._target_kind.__name__}(...), got {model.schema.target!r}.{advice}"
         )
     check_ledger(model.ledger)
     if model.ledger is not None and model.reproducible_seed is not None:

@@ -286,3 +286,20 @@ def test_without_a_schema_the_fit_warns_and_its_total_is_infinite(name):
     assert least * (1 - 1.1e-4) <= ledger.private_epsilon() <= 1.0 + 1.1e-4
     assert not model.guarantee_.private
     assert not model.explain_global().guarantee.private
+
+
+@every_model
+def test_a_target_of_the_other_kind_names_the_model_for_it(name, untouched):
+    regression = is_regression(name)
+    target = Classes(["no", "yes"]) if regression else Range(0, 1)
+    schema = Schema({"age": Numeric(0, 100)}, target=target)
+    suited = f"use DPExplainableBoosting{'Classifier' if regression else 'Regressor'}"
+    with pytest.raises(ValueError, match=suited):
+        make(name, schema=schema).fit(*untouched)
+
+
+@every_model
+def test_an_infinite_epsilon_names_the_model_without_privacy_for_this_target(name, untouched):
+    suited = f"use ExplainableBoosting{'Regressor' if is_regression(name) else 'Classifier'}"
+    with pytest.raises(ValueError, match=rf"{suited}\.$"):
+        make(name, epsilon=float("inf")).fit(*untouched)
