@@ -9,17 +9,21 @@ Quantities that a model does not release are not tested; a note says so.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from dpexplain.binning import FeatureBins, NoisyCount
+from dpexplain.explain._text import listing
 from dpexplain.explain.health import Finding
 from dpexplain.schema import Range
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 FALSE_ALARMS = 0.01
 """Bound on the probability of any alarm if the data respect all limits."""
@@ -433,15 +437,20 @@ def note_of_unchecked(*what: str) -> Finding:
     return Finding("unchecked", "", words)
 
 
-def note_of_terms(n_above: int, n_terms: int) -> Finding:
-    """Return the note on terms that do not rise above the noise."""
+def below_noise(ranking: pd.DataFrame) -> list[str]:
+    """Return the terms that do not rise above the noise, in the order of a ranking."""
+    return [str(name) for name, above in ranking["above_noise"].items() if not above]
+
+
+def note_of_terms(below: Collection[str], n_terms: int) -> Finding:
+    """Return the note on terms that do not rise above the noise, with their names."""
     words = f"all {n_terms} terms rise above the noise"
     if n_terms == 1:
         words = "the term rises above the noise"
-    if n_above < n_terms:
+    if below:
         words = (
-            f"the released curves of {n_terms - n_above} of {n_terms} terms do not rise above the "
-            "noise: epsilon is too small, or they have no effect"
+            f"the released curves of {len(below)} of {n_terms} terms do not rise above the noise "
+            f"({listing(below, limit=8)}): epsilon is too small, or they have no effect"
         )
     return Finding("noise", "", words)
 

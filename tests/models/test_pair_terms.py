@@ -205,7 +205,11 @@ def test_pairs_count_among_the_terms_that_rise_above_the_noise(fitted):
     explanation = model.explain_global()
     above = int(explanation.ranking()["above_noise"].sum()) + len(explanation.pairs_above_noise)
     assert "age & dose" in explanation.pairs_above_noise
-    assert f"the released curves of {5 - above} of 5 terms do not rise" in str(model.health())
+    ranking = explanation.ranking()
+    below = [name for name, is_above in ranking["above_noise"].items() if not is_above]
+    below += [p.name for p in explanation.pairs if p.name not in explanation.pairs_above_noise]
+    words = f"the released curves of {5 - above} of 5 terms do not rise above the noise"
+    assert f"{words} ({', '.join(map(repr, below))}): epsilon" in str(model.health())
     assert "could be without any" not in explanation.effect_words
 
 

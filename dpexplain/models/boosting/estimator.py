@@ -26,7 +26,7 @@ from dpexplain.binning.bins import index_dtype
 from dpexplain.explain.health import Finding
 from dpexplain.mechanisms import Mechanism, NoiseBackend, Phase, Releases
 from dpexplain.models.additive.term_noise import NoiseDraws, with_reactions
-from dpexplain.models.alarms import note_of_bins, note_of_range, note_of_terms
+from dpexplain.models.alarms import below_noise, note_of_bins, note_of_range, note_of_terms
 from dpexplain.models.boosting.budget import Budget
 from dpexplain.models.boosting.calibration.line import line_phase
 from dpexplain.models.boosting.fit import (
@@ -430,11 +430,12 @@ class _PrivateBoosting(PrivateEstimator):
     def _health_notes(self) -> tuple[Finding, ...]:
         model: Any = self  # with the explanations of an additive model
         explanation = model.explain_global(effect=False)
-        n_above = int(explanation.ranking()["above_noise"].sum())
+        below = below_noise(explanation.ranking())
         n_terms = len(self._fit.binned.bins) + len(self._fit.pair_tables)
         if self._fit.pair_tables:  # never with several classes
-            n_above += len(explanation.pairs_above_noise or ())
-        terms = note_of_terms(n_above, n_terms)
+            above = explanation.pairs_above_noise or ()
+            below += [pair.name for pair in explanation.pairs if pair.name not in above]
+        terms = note_of_terms(below, n_terms)
         adapts = self._fit.schedule.clip_quantile is not None
         wide = adapts and self._fit.clips[-1] <= CLIP_RANGE[0]
         ranges = [note_of_range(model.schema_.target)] if wide else []

@@ -16,7 +16,14 @@ from dpexplain.binning.bins import index_dtype
 from dpexplain.explain.health import Finding
 from dpexplain.mechanisms import Mechanism, NoiseBackend, Phase, Releases
 from dpexplain.models.additive.model import AdditiveModel
-from dpexplain.models.alarms import CountedCells, Excess, alarms_of_cells, note_of_terms, of_classes
+from dpexplain.models.alarms import (
+    CountedCells,
+    Excess,
+    alarms_of_cells,
+    below_noise,
+    note_of_terms,
+    of_classes,
+)
 from dpexplain.models.boosting.fit import release_factors
 from dpexplain.models.boosting.objectives import Objective, centered_terms
 from dpexplain.models.linear.fit import N_CELLS, LinearBudget, LinearFit, clipped_share
@@ -188,7 +195,7 @@ class _PrivateLinear(PrivateEstimator, AdditiveModel):
 
     def _health_notes(self) -> tuple[Finding, ...]:
         ranking = self.explain_global(effect=False).ranking()
-        return (note_of_terms(int(ranking["above_noise"].sum()), len(ranking)),)
+        return (note_of_terms(below_noise(ranking), len(ranking)),)
 
     @abstractmethod
     def _fitted(
