@@ -116,6 +116,10 @@ class GlobalExplanation(
         is private but the guarantee of a term or pair is not, or the schema describes other
         features or classes.
 
+    See Also
+    --------
+    dpexplain.explain.claim : Sentence about a term or a decision, with a 95% confidence interval.
+
     Examples
     --------
     >>> from dpexplain import DPExplainableBoostingClassifier
