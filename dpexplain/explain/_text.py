@@ -33,7 +33,7 @@ def signed_number(value: float, digits: int = 3) -> str:
 
 
 def number_like(value: float, largest: float) -> str:
-    """Format a number with as many decimals as `largest` needs for three digits.
+    """Format a number with the decimals that `largest` has at three digits.
 
     Numbers of one column then have the same decimals, so they line up and add up.
     """

@@ -438,12 +438,12 @@ def note_of_unchecked(*what: str) -> Finding:
 
 
 def below_noise(ranking: pd.DataFrame) -> list[str]:
-    """Return the terms that do not rise above the noise, in the order of a ranking."""
+    """Return the terms of a ranking that do not rise above the noise."""
     return [str(name) for name, above in ranking["above_noise"].items() if not above]
 
 
 def note_of_terms(below: Collection[str], n_terms: int) -> Finding:
-    """Return the note on terms that do not rise above the noise, with their names."""
+    """Return the note that names the terms that do not rise above the noise."""
     words = f"all {n_terms} terms rise above the noise"
     if n_terms == 1:
         words = "the term rises above the noise"

@@ -160,7 +160,7 @@ def _draw_steps(ax: Axes, rows: list[_Row], start: float, colors: Theme) -> floa
 def _write_values(
     ax: Axes, rows: list[_Row], start: float, colors: Theme, *, factors: bool
 ) -> None:
-    """Write each contribution next to its bar, inside the axes, perhaps as a factor as well."""
+    """Write each contribution, or also its factor, next to its bar inside the axes."""
     room = _ROOM_OF_FACTORS if factors else _ROOM_FROM
     largest = max(abs(row.contribution) for row in rows)
     for place, row in enumerate(rows):
