@@ -163,6 +163,6 @@ def test_words_of_the_command_line_do_not_tell_whether_an_odd_record_is_there(
         kept = [text for text in paragraphs[1:] if text.startswith(("ledger", "saved"))]
         assert len(kept) == 2
         said.append((status, heard.err, paragraphs[0], kept))
-        assert json.loads((folder / "data.ledger.json").read_text())["version"] == 4
+        assert json.loads((folder / "data.ledger.json").read_text())["version"] == 5
 
     assert said[0] == said[1]

@@ -270,9 +270,8 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
         weighs = self.criterion == "m_alpha" and self.calibration == "weight"
         return self.depth - 1 if weighs else 0  # the root has all the weight
 
-    @property
     def _weights_epsilon(self) -> float:
-        """Return the epsilon of the weights of the nodes at one level."""
+        """Return the epsilon of the weights of the nodes at one level, if they are released."""
         return _WEIGHTS_FRAC * self.tree_budget_frac * self._tree_epsilon / self._n_weighed
 
     def _level_alpha(self, level: int) -> float:
@@ -298,7 +297,7 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
 
     def _weights_phase(self, n_nodes: int) -> LaplacePhase:
         """Return the phase that releases the weights of the nodes at one level."""
-        scale = WEIGHT_STEPS / self._weights_epsilon
+        scale = WEIGHT_STEPS / self._weights_epsilon()
         return LaplacePhase("node weights", WEIGHT_STEPS * self._unit, scale, n_nodes)
 
     def _leaf_phase(self, n_values: int) -> LaplacePhase:
@@ -427,7 +426,7 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
         exact = sums[:, : _bins_of_first(candidates)].sum(axis=(1, 2))
         with mechanism.phase(self._weights_phase(len(exact))):
             released = mechanism.release(exact) / WEIGHT_STEPS
-        weights = np.maximum(released, 0.0) + 1.0 / self._weights_epsilon
+        weights = np.maximum(released, 0.0) + 1.0 / self._weights_epsilon()
         return (weights / weights.sum()).tolist()
 
     def _utilities(self, sums: Integers, candidates: Candidates, alpha: float) -> Integers:
