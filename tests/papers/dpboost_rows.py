@@ -18,7 +18,7 @@ _CLOCK = (
 _SMALLER = "; the simulation has 50,000 rows and 100 features instead of 1,000,000 and 400"
 _COUNTED = (
     "the paper does not say at which epsilon and for which trees it counted; agrees within a "
-    "factor of two or a tenth of a point"
+    "factor of two or a tenth of a point; the two counts of the row say what its share does"
 )
 
 

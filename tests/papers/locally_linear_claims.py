@@ -308,7 +308,7 @@ CLAIMS = (
     ),
     Claim(
         PAPER,
-        "section 5",
+        "sections 3 and 5",
         "Several filters per class fit better than one, which is logistic regression",
         _filters_words,
         lambda t: clearly(_several_filters(t)),

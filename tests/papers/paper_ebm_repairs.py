@@ -49,14 +49,14 @@ def measure_isotonic(epsilon: float, n_fits: int) -> list[Row]:
         model = estimator(GDP, patients.schema, epsilon).fit(patients.X, patients.y)
         seconds = time.process_time() - start
         before = model.explain_global()
+        spent = len(model.ledger_.entries)
         after = EditLog().edit(Monotone(TERM, direction="increasing")).apply(before)
-        spent = [len(model.ledger_.entries)]
         for name, explanation in (("as released", before), ("monotone", after)):
             curve = _curve(explanation, points)
             values = {
                 "distance to the truth": float(np.abs(curve - truth).mean()),
                 "sum of falls": float(np.maximum(-np.diff(curve), 0.0).sum()),
-                "releases after the repair": float(len(model.ledger_.entries) - spent[0]),
+                "releases after the repair": float(len(model.ledger_.entries) - spent),
             }
             setting = {"data": "clinical", "model": name, "epsilon": epsilon}
             setting |= {"repeat": repeat, "cpu_s": seconds}

@@ -298,10 +298,10 @@ STUDIES: tuple[Study, ...] = (
                 "cause": "not settled. At epsilon 1 and below, with the budgets of the paper, the "
                 "best trees are on average no better than naming the larger class, and our counts "
                 "are within chance. At 10 and 25 an alpha of 0.1, whose splits have less noise, is "
-                "best most often; neither the alpha of leaves nor calibration by depth instead of "
-                "by weight explains it (objective_calibration_alphas), nor at 25 do M and beta "
-                "(objective_calibration_settings, whose counts at 10 are within chance). The "
-                "printed counts at 1, 10 and 25 are within chance, too",
+                "best most often; at 25 neither the alpha of leaves nor calibration by depth "
+                "instead of by weight explains it (objective_calibration_alphas), nor do M and "
+                "beta (objective_calibration_settings); at 10 most counts of these studies are "
+                "within chance. The printed counts at 1, 10 and 25 are within chance, too",
             }
         ],
     ),

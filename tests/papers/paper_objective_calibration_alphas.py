@@ -104,7 +104,8 @@ STUDIES = (
         "that of the splits, and 1 for O.C. 'By weight': the alpha of a node is its exact share "
         "of the weight of all records, which is secret, so this model is NOT PRIVATE. 'By private "
         "weight': its share of released weights, with noise that takes a tenth of the budget for "
-        "splits, a twentieth of epsilon. In both, each split has the noise of its own sensitivity.",
+        "splits, a twentieth of epsilon; the more noise they have, the more alike the shares are "
+        "taken to be. In both, each split has the noise of its own sensitivity.",
         cells=cells,
         measure=measure,
     ),

@@ -11,7 +11,8 @@ _SIMULATED = (
     "simulations: 50,000 rows and 100 features instead of 1,000,000 and 400; learning rate 0.1 "
     "instead of 0.01"
 )
-_BOOSTED = f"{{n}} of ten data sets; {_SIMULATED}"
+_COLUMNS = "adult with its 14 columns instead of 123 of zeros and ones"
+_BOOSTED = f"{{n}} of ten data sets; {_COLUMNS}; {_SIMULATED}"
 """With the number of data sets in the table."""
 _FIXED = (
     "bound M at 1, share beta at one half, calibration by depth and not by the weight of the "
@@ -52,9 +53,10 @@ REDUCED = {
     "dpboost_error": _BOOSTED,
     "dpboost_sizes": _BOOSTED,
     "dpboost_convergence": "only adult of the five data sets of the figures, and three others; "
-    f"{_SIMULATED}; 1,000 trees, as the captions say (the text has 5,000 for figure 3), on "
-    "simulations 100",
-    "dpboost_effects": f"two of three data sets, and two others; epsilon 1, 4 and 10; {_SIMULATED}",
+    f"{_COLUMNS}; {_SIMULATED}; 1,000 trees, as the captions say (the text has 5,000 for figure "
+    "3), on simulations 100",
+    "dpboost_effects": "two of three data sets, and two others; epsilon 1, 4 and 10; "
+    f"{_COLUMNS}; {_SIMULATED}",
     "dpboost_time": f"{_BOOSTED}; one ensemble instead of 100",
     "objective_calibration": f"{N_DOMAINS} of 19 domains; {_FIXED}; 10 folds, as in the paper",
     "objective_calibration_runs": f"4 of 19 domains; {_FIXED}; 20 trees of depth 4; 50 runs",
@@ -69,8 +71,8 @@ REDUCED = {
     "first 200 test images",
     "locally_linear_temperatures": "epsilon 2 and no privacy",
     "locally_linear_variety": "the paper shows two classes as pictures",
-    "locally_linear_table": f"{_HOSPITAL}; three filters per class instead of two; 50 splits, "
-    "or five fits on the first of them",
+    "locally_linear_table": f"{_HOSPITAL}; three filters per class instead of two; delta "
+    "1e-5 instead of 2e-5; 50 splits, or five fits on the first of them",
     "locally_linear_attributions": _HOSPITAL,
     "locally_linear_maps": _HOSPITAL,
     "locally_linear_networks": "networks of the printed sizes, with settings that others printed; "

@@ -331,7 +331,7 @@ CLAIMS = (
     ),
     Claim(
         PAPER,
-        "differences from algorithm 2",
+        "custom implementation",
         "The variant has one noise scale and divides no budget over its rounds",
         lambda t: (
             "its releases together have epsilon "

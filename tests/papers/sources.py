@@ -78,6 +78,7 @@ SOURCES = (
             "section 4.1.3",
             "section 5.2",
             "section 5.3",
+            "section 8.3",
         ),
         {
             "table 1": tuple(f"{_CLASSES} {_NUMBERS}".split()),
@@ -98,7 +99,7 @@ SOURCES = (
             "table of Parkinson",
             "table of Phishing",
         ),
-        ("differences from algorithm 2", "critical analysis"),
+        ("custom implementation", "differences from algorithm 2", "critical analysis"),
         {
             "table without privacy": _crossed(
                 "breast_cancer telco adult credit_fraud",
@@ -143,7 +144,7 @@ SOURCES = (
         "Locally linear maps",
         "Harder, Bauer and Park, AAAI 2020",
         _numbered("figure", 10),
-        ("section 3.1", "section 4.1", "section 4.2", "section 5"),
+        ("section 3.1", "section 4.1", "section 4.2", "sections 3 and 5"),
     ),
 )
 BY_KEY = {source.key: source for source in SOURCES}
