@@ -54,7 +54,7 @@ REDUCED = {
     "dpboost_sizes": _BOOSTED,
     "dpboost_convergence": "only adult of the five data sets of the figures, and three others; "
     f"{_COLUMNS}; {_SIMULATED}; 1,000 trees, as the captions say (the text has 5,000 for figure "
-    "3), on simulations 100",
+    "3), on simulations 100 (80 with 40 in an ensemble)",
     "dpboost_effects": "two of three data sets, and two others; epsilon 1, 4 and 10; "
     f"{_COLUMNS}; {_SIMULATED}",
     "dpboost_time": f"{_BOOSTED}; one ensemble instead of 100",
