@@ -271,7 +271,7 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
         return self.depth - 1 if weighs else 0  # the root has all the weight
 
     def _weights_epsilon(self) -> float:
-        """Return the epsilon of the weights of the nodes at one level, if they are released."""
+        """Return the epsilon of the weights of the nodes at one level, if released."""
         return _WEIGHTS_FRAC * self.tree_budget_frac * self._tree_epsilon / self._n_weighed
 
     def _level_alpha(self, level: int) -> float:
