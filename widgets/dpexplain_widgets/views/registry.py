@@ -61,8 +61,8 @@ VIEWS: list[Listed] = [
     Listed("Explorer", "explorer", shows="anything"),
 ]
 
-PAIRS = ("createPairPanel", "drawSmallHeatMap")
-"""Front-end functions that show terms of two features."""
+PAIRS = ("createPairPanel", "drawSmallHeatMap", "pairClaim", "pairAskedElsewhere", "claimedPair")
+"""Front-end functions for terms of two features."""
 
 
 def tabs() -> tuple[str, ...]:

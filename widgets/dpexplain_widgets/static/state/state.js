@@ -178,6 +178,17 @@ export function rangeWithin(ends, count) {
 }
 
 /**
+ * First and last bin, or corners of the region, that a claim compares with the selection, or null.
+ * @param {State} state
+ * @param {number} count number of bins or cells
+ * @param {number} valueBins number of bins without special bins, which ranges exclude
+ */
+export function secondSpan(state, count, valueBins = count) {
+  const bin = chosenBin({ ...state, binIndex: state.secondBin }, count);
+  return rangeWithin(state.secondRange, valueBins) ?? (bin === null ? null : [bin, bin]);
+}
+
+/**
  * Show or hide the reference, also on the scale of epsilon.
  * @param {Model} model
  */

@@ -1,6 +1,7 @@
 // Claims in words: what is compared, the difference, and the epsilons where it holds.
 import { spanLabel, spansIn, valueCount } from "./contrasts.js";
-import { regionLabels, regionsOf } from "./pair_claims.js";
+import { claimTimes, claimedClass, claimedScore, direction } from "./claim_parts.js";
+import { claimedPair } from "./pair_words.js";
 import { predictionOf, thresholdScore } from "../local/contributions.js";
 import { formatCount, formatEpsilon, formatNumber, formatSigned, quotedName, shortName } from "../../kit/format.js";
 
@@ -29,52 +30,11 @@ export function claimSentence({ fit, payload, stop }, said, reason) {
   return `${at}, it is uncertain whether ${said}${reason && "; "}${reason}.`;
 }
 
-/** The class that is predicted, such as "affairs = yes". */
-function claimedClass({ link, target }) {
-  const shown = link === "softmax" ? target.shown_class : target.classes?.at(-1);
-  return shown === undefined ? null : `${quotedName(target.name, 40)} = ${quotedName(shown, 40)}`;
-}
-
-/** What is higher or lower, in the unit of the score. */
-function claimedScore(payload) {
-  const about = claimedClass(payload);
-  if (about !== null) return `odds of ${about}${payload.link === "softmax" ? " against the average class" : ""}`;
-  return `${payload.link === "log" ? "expected " : ""}${quotedName(payload.target.name, 40)}`;
-}
-
-function claimTimes(link, estimate) {
-  if (link === "identity") return "";
-  return ` (${link === "log" ? "" : "odds "}× ${formatNumber(Math.exp(estimate))})`;
-}
-
-function direction(estimate) {
-  if (estimate === 0) return "higher or lower"; // such a claim does not hold, so this is what is uncertain
-  return estimate > 0 ? "higher" : "lower";
-}
-
 /** Both sides of a contrast: ["30 – 34", "the average"]. */
 function comparedNames({ fit, termIndex }, { kind, bins }) {
   const spans = kind === "difference" ? bins.map((bin) => [bin]) : spansIn(bins);
   const names = spans.map((span) => quotedName(spanLabel(fit.terms[termIndex], span), 40));
   return [names[0], names[1] ?? (kind === "sign" ? "the average" : "all others")];
-}
-
-/** "age = 30 to 39 and job = nurse". */
-function regionWords(termFit, region) {
-  const labels = regionLabels(termFit, region);
-  return termFit.axes.map(({ name }, k) => `${quotedName(name, 40)} = ${quotedName(labels[k], 40)}`).join(" and ");
-}
-
-function claimedPair(state, question, claim) {
-  const { payload, fit, termIndex } = state;
-  const termFit = fit.terms[termIndex];
-  const [first, second] = regionsOf(termFit, question).map((region) => regionWords(termFit, region));
-  const names = termFit.axes.map(({ name }) => quotedName(name, 40));
-  const unit = payload.score_unit ? ` ${shortName(payload.score_unit, 40)}` : "";
-  return `records with ${first} have ${direction(claim.estimate)} ${claimedScore(payload)} than ` +
-    `${second === undefined ? "the average" : `records with ${second}`}, beyond what ${names[0]} and ${names[1]} ` +
-    `add separately: ${formatSigned(claim.estimate)}${unit}${claimTimes(payload.link, claim.estimate)}, ` +
-    `95% between ${formatSigned(claim.low)} and ${formatSigned(claim.high)}`;
 }
 
 function claimedContrast(state, question, claim) {
@@ -160,10 +120,10 @@ export function claimWords(state, question, claim) {
   const words = {
     rank: () => claimedRank(state, claim), decision: () => claimedDecision(state, question, claim),
     highest: extreme, lowest: extreme,
+    pair: () => claimedPair(state, question, claim), // a line of its own: pages without pairs leave it out
   };
   const isPair = question.kind !== "decision" && Boolean(state.fit.terms[state.termIndex].axes);
-  const ofCurve = words[question.kind] ?? (() => claimedContrast(state, question, claim));
-  const said = isPair ? claimedPair(state, question, claim) : ofCurve();
+  const said = (words[isPair ? "pair" : question.kind] ?? (() => claimedContrast(state, question, claim)))();
   return claimSentence(state, said, doubtWords(claim, question.kind));
 }
 

@@ -6,8 +6,8 @@ import {
 } from "./contrasts.js";
 import { binWeights } from "../disagreement/distance.js";
 import { extremeClaim, isExtreme, likelyExtreme } from "./extremes.js";
-import { pairAskedElsewhere, pairClaim, regionBetween, cornersOf } from "./pair_claims.js";
-import { chosenBin, chosenRange, rangeWithin } from "../../state/state.js";
+import { pairAskedElsewhere, pairClaim } from "./pair_claims.js";
+import { chosenBin, chosenRange, secondSpan } from "../../state/state.js";
 
 /**
  * @typedef {import("../../types").State} State
@@ -52,34 +52,6 @@ function askedBetween(first, second) {
   const areBins = first[0] === first[1] && second[0] === second[1];
   if (areBins) return { kind: "difference", bins: [first[0], second[0]] };
   return { kind: "ranges", bins: [...first, ...second] };
-}
-
-/**
- * The question about a pair of features: its selected region or cell, alone or against a second cell.
- * @param {State} state
- * @param {TermFit} termFit
- * @returns {Question}
- */
-export function askedAboutPair(state, termFit) {
-  const count = termFit.labels.length;
-  const cell = chosenBin(state, count);
-  const [one, last] = chosenRange(state, count) ?? [cell, cell];
-  if (one === null) return { kind: "sign", bins: [] };
-  const first = cornersOf(termFit, regionBetween(termFit, one, last));
-  const second = secondSpan(state, count);
-  if (second === null || String(first) === String(second)) return { kind: "sign", bins: first };
-  return { kind: "difference", bins: [...first, ...second] };
-}
-
-/**
- * First and last bin, or corners of the region, that a claim compares with the selection, or null.
- * @param {State} state
- * @param {number} count number of bins or cells
- * @param {number} valueBins number of bins without special bins, which ranges exclude
- */
-export function secondSpan(state, count, valueBins = count) {
-  const bin = chosenBin({ ...state, binIndex: state.secondBin }, count);
-  return rangeWithin(state.secondRange, valueBins) ?? (bin === null ? null : [bin, bin]);
 }
 
 /** @returns {Claim | null} */
@@ -177,7 +149,7 @@ export function claimOf(state, fit, question) {
   if (question.kind === "decision") return decisionClaim(state, fit, question);
   const termFit = fit.terms[state.termIndex];
   if (!termFit.claims) return null;
-  if (termFit.axes) return pairClaim(termFit, question);
+  if (termFit.axes) return pairClaim(termFit, question); // pages without pairs leave this line out
   if (question.kind === "rank") return rankClaim(fit, termFit);
   return isExtreme(question.kind) ? extremeClaim(termFit, question) : contrastClaim(termFit, question);
 }

@@ -1,8 +1,11 @@
 // Claims about cells and regions of a pair of features, from the band of all its cells.
 import { binWeights } from "../disagreement/distance.js";
 import { claimBetween, claimedValues, dot, matchedSpan, spanLabel, spansIn } from "./contrasts.js";
+import { chosenBin, chosenRange, secondSpan } from "../../state/state.js";
 
 /**
+ * @typedef {import("../../types").State} State
+ * @typedef {import("../../types").Question} Question
  * @typedef {import("../../types").TermFit} TermFit
  * @typedef {import("../../types").PairAxis} PairAxis
  * @typedef {{rows: number[], columns: number[]}} Region first and last row, first and last column
@@ -32,6 +35,23 @@ export function regionsOf(termFit, { bins }) {
   return spansIn(bins).map(([one, other]) => regionBetween(termFit, one, other));
 }
 
+/**
+ * The question about a pair of features: its selected region or cell, alone or against a second cell.
+ * @param {State} state
+ * @param {TermFit} termFit
+ * @returns {Question}
+ */
+export function askedAboutPair(state, termFit) {
+  const count = termFit.labels.length;
+  const cell = chosenBin(state, count);
+  const [one, last] = chosenRange(state, count) ?? [cell, cell];
+  if (one === null) return { kind: "sign", bins: [] };
+  const first = cornersOf(termFit, regionBetween(termFit, one, last));
+  const second = secondSpan(state, count);
+  if (second === null || String(first) === String(second)) return { kind: "sign", bins: first };
+  return { kind: "difference", bins: [...first, ...second] };
+}
+
 /** Weights of the mean of a region, by (noisy) counts if there are any. */
 function meanOfRegion(termFit, { rows, columns }) {
   const count = columnCount(termFit);
@@ -49,7 +69,7 @@ function meanOfRegion(termFit, { rows, columns }) {
 /**
  * The claim about one region, or two: an error of a mean is at most the mean of the errors.
  * @param {TermFit} termFit
- * @param {import("../../types").Question} question
+ * @param {Question} question
  */
 export function pairClaim(termFit, question) {
   if (question.bins.length === 0) return null;

@@ -1,5 +1,5 @@
 // A term of two features: its heat map and its cells.
-import { askedAboutPair } from "../claim/claims.js";
+import { askedAboutPair } from "../claim/pair_claims.js";
 import { claimPanel } from "../claim/claim_panel.js";
 import { choiceBox } from "../../kit/controls.js";
 import { mainTerm, watermarkText } from "../../charts/curves.js";

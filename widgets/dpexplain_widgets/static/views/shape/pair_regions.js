@@ -1,5 +1,4 @@
 // Cells and regions of a heat map that a reader chooses by pointer or keys, and the heat map for a figure.
-import { secondSpan } from "../claim/claims.js";
 import { cornersOf, regionBetween } from "../claim/pair_claims.js";
 import { FIGURE_WIDTH, releasableState } from "../../export/figure.js";
 import { mainTerm } from "../../charts/curves.js";
@@ -8,7 +7,7 @@ import { shortName } from "../../kit/format.js";
 import { drawHeatMap, heatScale } from "./heat_map.js";
 import { isSecondPick } from "./ranges.js";
 import { choose } from "../../state/choosing.js";
-import { chosenBin, chosenRange, readState } from "../../state/state.js";
+import { chosenBin, chosenRange, readState, secondSpan } from "../../state/state.js";
 import { scoreWords } from "../../kit/words.js";
 
 /**

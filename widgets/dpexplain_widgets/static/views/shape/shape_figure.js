@@ -6,9 +6,8 @@ import { shortName } from "../../kit/format.js";
 import { drawLegend } from "../../charts/legend.js";
 import { drawCategoricalShape } from "./shape_categorical.js";
 import { drawNumericShape } from "./shape_numeric.js";
-import { secondSpan } from "../claim/claims.js";
 import { valueCount } from "../claim/contrasts.js";
-import { chosenBin, chosenRange } from "../../state/state.js";
+import { chosenBin, chosenRange, secondSpan } from "../../state/state.js";
 
 /**
  * The chart that a panel shows: {key, title, elements}, or a text that says why there is none.

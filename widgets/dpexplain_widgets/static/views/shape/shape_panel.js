@@ -1,6 +1,6 @@
 // One term of one fit, with its noise, counts and comparisons.
 import { EXTREMES, KEYS, comparisons, isSecondPick, orderedRange, readOut } from "./ranges.js";
-import { askedAbout, secondSpan } from "../claim/claims.js";
+import { askedAbout } from "../claim/claims.js";
 import { valueCount } from "../claim/contrasts.js";
 import { claimPanel } from "../claim/claim_panel.js";
 import { button, choiceBox } from "../../kit/controls.js";
@@ -17,13 +17,17 @@ import { shapeForFigure } from "./shape_figure.js";
 import { optionsOf, shapeOptions } from "./shape_options.js";
 import { replayedCurve } from "./replay.js";
 import { choose } from "../../state/choosing.js";
-import { CHOICE_KEYS, chooseTerm, chosenBin, chosenRange, drawOnChange, readState } from "../../state/state.js";
+import {
+  CHOICE_KEYS, chooseTerm, chosenBin, chosenRange, drawOnChange, readState, secondSpan,
+} from "../../state/state.js";
 import { epsilonMotion } from "../../charts/motion.js";
 import { numbersTable, shapeTable } from "../../kit/table.js";
 import { fontOf } from "../../kit/text.js";
 import { pointerTip } from "../../charts/tip.js";
 import { observeWidth } from "../../kit/view.js";
 import { BAND_MEANING, EFFECT_MEANING, shapeSummary } from "../../kit/words.js";
+
+const secondOf = (state, termFit) => secondSpan(state, termFit.labels.length, valueCount(termFit));
 
 const lettersOf = (text) => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
 const PANEL_KEYS = [...CHOICE_KEYS, "same_axis", "even_bins", "category_order", "replay_draw"];
@@ -91,10 +95,6 @@ class ShapePanel {
     this.draw();
   }
 
-  secondOf(state, termFit) {
-    return secondSpan(state, termFit.labels.length, valueCount(termFit));
-  }
-
   draw() {
     const state = readState(this.model);
     if (state.term === undefined || this.width < 40) return;
@@ -114,7 +114,7 @@ class ShapePanel {
   // All that changes while a reader points or drags.
   drawPicture(state, termFit) {
     const bin = chosenBin(state, termFit.labels.length);
-    const [chosen, other] = [chosenRange(state, valueCount(termFit)), this.secondOf(state, termFit)];
+    const [chosen, other] = [chosenRange(state, valueCount(termFit)), secondOf(state, termFit)];
     const [range, second] = this.isSecondDrag ? [chosen, this.dragged ?? other] : [this.dragged ?? chosen, other];
     const contribution = this.draws === null ? null : replayedCurve(termFit, this.draws, state.termIndex);
     this.replays = contribution !== null;
@@ -147,7 +147,7 @@ class ShapePanel {
   drawControls(state) {
     this.termBox.fill(state.payload.terms.map(({ name }) => [name, shortName(name, 60)]), state.term.name);
     const termFit = mainTerm(state);
-    const [range, second] = [chosenRange(state, valueCount(termFit)), this.secondOf(state, termFit)];
+    const [range, second] = [chosenRange(state, valueCount(termFit)), secondOf(state, termFit)];
     const alone = (chosenBin(state, termFit.labels.length) === null && range === null) || state.extreme !== "";
     // Hidden, it needs no options.
     this.otherBox.fill(...(alone ? [[], ""] : comparisons(termFit, range, second)));
