@@ -91,7 +91,7 @@ def clearly(gaps: Gaps) -> str:
     return IN_PART if 2 * sum(gap > 0 for gap, _ in gaps) >= len(gaps) else FAILS
 
 
-CLEARLY = "in part if a difference is within two standard errors"
+CLEARLY = "in part if a difference is within two standard errors, but at least half have this sign"
 
 
 def read_tables(folder: Path) -> Tables:

@@ -373,8 +373,8 @@ CLAIMS = (
     ),
     Claim(
         PAPER,
-        "figure 6",
-        "The filters of one fit, as figures 6 and 7 show them, are those of another fit (here, a "
+        "figure 7",
+        "The filters of one fit, as figure 7 shows them, are those of another fit (here, a "
         f"cosine of {_SAME:g})",
         lambda t: (
             f"{MATCHED}: " + ", ".join(f"{name} {v:.2f}" for name, v in _filters_alike(t).items())
@@ -390,7 +390,7 @@ CLAIMS = (
         "0.2",
         lambda t: "{:.3f} without privacy, {:.3f} at 1.5, {:.3f} at 0.2".format(*two_maps(t)),
         lambda t: NOT_TESTABLE,
-        f"{_CLINIC}, which are not public: privacy costs more where records are few; two maps as "
+        f"{_CLINIC}, which we do not have: privacy costs more where records are few; two maps as "
         "there",
     ),
     Claim(
@@ -399,7 +399,7 @@ CLAIMS = (
         "82.8%, 82.0% and 79.8% of hospital records, 84% for a network without privacy",
         lambda t: f"network {network(t):.3f}, two maps {two_maps(t)[0]:.3f}, both not private",
         lambda t: NOT_TESTABLE,
-        f"{_CLINIC}, which are not public; a network of three layers of 128 as in the paper, by "
+        f"{_CLINIC}, which we do not have; a network of three layers of 128 as in the paper, by "
         "scikit-learn",
     ),
     Claim(

@@ -11,7 +11,7 @@ from objective_calibration_counts import ALPHAS
 from results import ALL
 from sources import NOCK as PAPER
 
-PLACE = "appendix 17"
+PLACE = "section 7 and appendix 17"
 CLOSE = 0.01
 """So much more error than that of the best alpha is competitive; the threshold is ours."""
 

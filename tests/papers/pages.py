@@ -141,7 +141,9 @@ def _beside_text(studies: pd.DataFrame, folder: Path, told: set[str]) -> str:
     head = (
         "\n## Tables\n\nA cell shows our mean ± its standard error over repeats / the published "
         "mean. A single repeat has no standard error. Bold cells differ by more than two published "
-        "standard deviations (two of ours if none is printed) or by a factor of two; bold counts "
+        "standard deviations (two of ours if none is printed; for shares of domains, two "
+        "standard errors) or by a factor of "
+        "two; bold counts "
         "differ at all. The CSV files have all digits and deviations.\n"
     )
     found = "\n".join(causes) or "No difference needs one."

@@ -59,11 +59,13 @@ _PROTOCOL = (
     "delta 0; the bound on the number of records is that of the domain. Our text of the paper "
     "lacks the values of epsilon, the depths and the numbers of trees and cuts: we take epsilon "
     "0.01 to 25 for the five columns of table 1, whose alphas are printed. Fixed where the paper "
-    "has parameters: the bound M on a leaf value at 1, the share of the budget for splits (beta) "
+    "has parameters: the bound M on a leaf value at 1 (also without privacy, where the paper has "
+    "none), the share of the budget for splits (beta) "
     "at one half (objective_calibration_settings varies both), the alpha of weights and leaves at "
     "that of the splits or 1; objective calibration by depth and not by the weight of the records "
     "in a node (objective_calibration_alphas has both). Forests of 21 trees of the same depth. "
-    "Budget 'paper': the nodes of a level share it, as in the paper, and so do the leaves of a "
+    "All trees count equally, where the paper weighs them. Budget 'paper': the nodes of a level "
+    "share it, as in the paper, and so do the leaves of a "
     "forest's tree, as the paper says of forests; a leaf of boosted trees has what the tree's "
     "leaves have in all, with noise for the whole range of its value, as our text of the paper "
     "does not say how it is divided. 'parallel': nothing that is disjoint shares any, and boosted "
@@ -268,7 +270,8 @@ STUDIES: tuple[Study, ...] = (
         "1.0, and two forests over UCI domains",
         protocol=_DOMAINS_WORDS
         + _PROTOCOL
-        + "2, 5 and 20 trees of depth 2, 4 and 6 on grids of 10 cuts; of 50 cuts 20 trees of depth "
+        + "2, 5 and 20 trees of depth 2, 4 and 6 on grids of 10 cuts (half of them equally spaced, "
+        "half geometric; the paper has regular ones); of 50 cuts 20 trees of depth "
         "4. Rows of all domains: the share of domains on which an alpha has the smallest mean "
         "error (ties count for each, as the published numbers need, which we read as counts of "
         "19 domains), or is significantly better or worse at 5% (corrected resampled t test) "

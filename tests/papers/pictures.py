@@ -285,7 +285,9 @@ PICTURES = {
         ),
         Picture(
             "ebm_isotonic",
-            f"Figure 4: the private curve of age before and after isotonic repair; {_ONLY_CURVES}",
+            "Figure 4 as numbers: distance of the curve of age to the truth, and the sum of its "
+            "falls, "
+            f"before and after isotonic repair; {_ONLY_CURVES}",
             ("ebm_isotonic",),
             _isotonic,
         ),
@@ -324,7 +326,7 @@ PICTURES = {
         Picture(
             "dpboost_tables",
             "Tables 2 and 3: seconds per tree, and share of records of abalone that filtering "
-            "drops; synthetic_reg, whose printed share is 0, has no place on the logarithmic axis",
+            "drops; synthetic_reg, whose printed share is 0, is left out",
             ("dpboost_time", "dpboost_effects"),
             _dotted,
         ),

@@ -22,7 +22,8 @@ _HOSPITAL = "2,126 cardiotocograms instead of 100,140 hospital records"
 _PATIENTS = "10,000 simulated patients instead of 14,199 hospital records"
 _GRID = (
     "printed accuracies have 10 fits, as in the paper, other settings 5; without privacy, the rate "
-    "falls linearly to zero; our recipe has 40 epochs; the clip of 0.001 applies, as in the "
+    "falls linearly to zero; our recipe has 40 epochs, 10 without privacy; the clip of 0.001 "
+    "applies, as in the "
     "authors' code, to a loss averaged over a batch"
 )
 _SMALL_NETWORK = (

@@ -131,7 +131,7 @@ SOURCES = (
         "Boosted trees with objective calibration",
         "Nock and Henecka, 2020",
         (*_numbered("table", 4), "figure 1", "figure 2", "figures of the proofs"),
-        ("section 6", "section 7", "appendix 17"),
+        ("section 6", "section 7", "section 7 and appendix 17"),
         {
             "table 1": _numbered("column", 5),
             "table 2": tuple(_DOMAINS.split()),
