@@ -24,8 +24,9 @@ def test_every_study_says_what_it_shows_and_has_few_cells_where_time_is_short(lo
         assert study.shows
         assert study.protocol
         many, few = study.cells(False), study.cells(True)
-        assert many
-        assert 0 < len(few) <= len(many), study.name
+        assert many or study.missing(), study.name  # data that are not here have no cells
+        assert bool(many) == bool(few)
+        assert len(few) <= len(many), study.name
         assert all(isinstance(v, str | int | float | None) for c in many for v in c.values())
 
 
@@ -92,7 +93,7 @@ def test_repairs_add_nothing_to_the_ledger_and_leave_no_fall(load, monkeypatch):
 def test_data_of_the_slides_are_measured_where_their_files_are(load, monkeypatch, tmp_path):
     slides, files = load("paper_slides_data"), load("file_data")
     monkeypatch.setenv("DPEXPLAIN_DATA", str(tmp_path))
-    assert slides.missing() == "the file of parkinson and the file of phishing"
+    assert slides.missing() == "the file of parkinson or the file of phishing"
     rng = np.random.default_rng(0)
     for name, classes in (("parkinson", False), ("phishing", True)):
         monkeypatch.setitem(files.FILED, name, files.Filed(300, 2, classes=classes))
