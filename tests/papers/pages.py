@@ -18,9 +18,10 @@ from sources import SOURCES, Source
 _HEAD = """# {title}, measured here
 
 {authors}. This page is written by `make papers` from [the claims](claims.csv) and [the
-studies](studies.csv): pictures, tables and causes, claims, and how each study was measured. Each
-verdict follows from the files that are named; [a notebook](../../notebooks/07_papers.ipynb) draws
-more of them. [The first page](index.md) explains how to run the studies and what is not measured.
+studies](studies.csv): pictures, tables and causes, claims, and how each study was measured. A
+computed verdict follows from the files that it names; [a notebook](../../notebooks/07_papers.ipynb)
+draws more of them. [The first page](index.md) explains how to run the studies and what is not
+measured.
 {pictures}
 {tables}
 ## Claims
@@ -143,7 +144,7 @@ def _beside_text(studies: pd.DataFrame, folder: Path, told: set[str]) -> str:
         "mean. A single repeat has no standard error. Bold cells differ by more than two published "
         "standard deviations (two of ours if none is printed; for shares of domains, two "
         "standard errors) or by a factor of "
-        "two; bold counts "
+        "two; bold sizes of data "
         "differ at all. The CSV files have all digits and deviations.\n"
     )
     found = "\n".join(causes) or "No difference needs one."
@@ -239,4 +240,4 @@ def _seconds(table: pd.DataFrame) -> str:
         return ""
     seconds = table.loc[table["cpu_s"] > 0, "cpu_s"]
     least, most = (f"{s:.0f}" if s >= 10 else f"{s:.2g}" for s in (seconds.min(), seconds.max()))
-    return f"; a fit took {least if least == most else f'{least} to {most}'} CPU seconds"
+    return f"; median CPU seconds of a fit: {least if least == most else f'{least} to {most}'}"

@@ -35,13 +35,18 @@ def _published(printed: Mapping[str, Mapping[str, float]]) -> list[Row]:
     ]
 
 
+_COUNTED = {
+    NORI: ("rows, columns and share of positives", ", and a share if it rounds to the printed one"),
+    LI: ("rows and columns", ""),
+    NOCK: ("rows and columns", ""),
+}
 STUDIES = tuple(
     Study(
         name=NAMES[paper],
         paper=paper,
-        shows=f"{place}: rows, columns and classes of the data sets",
+        shows=f"{place}: {_COUNTED[paper][0]} of the data sets",
         protocol="Counted in the data as the other studies read them. A size agrees if it equals "
-        "the printed one, and a share of positives if it rounds to the printed one.",
+        f"the printed one{_COUNTED[paper][1]}.",
         cells=partial(cells, HERE[paper]),
         measure=measure,
         published=_published(PRINTED[paper]),

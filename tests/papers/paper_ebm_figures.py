@@ -167,6 +167,7 @@ def wide(study: Study, rows: Sequence[Row]) -> pd.DataFrame:
     table = over.merge(first, how="left", on=keys)
     table["guarantee"] = np.where(table["epsilon"].notna(), f"delta {DELTA:g}", "not private")
     table.loc[table["model"] == TRUTH, ["n", "cpu_s"]] = np.nan  # which is not fitted
+    table.loc[table["model"] == SINGLE, "cpu_s"] = np.nan  # fitted for the bagged one
     return table[[*keys, "mean", "sd", "n", "cpu_s", "score", "lower", "upper", "guarantee"]]
 
 
@@ -193,7 +194,7 @@ def clinical_cells(fast: bool) -> list[Cell]:
     return _cells("clinical", (TRUTH, BAGGED), PRIVATE, N_FITS)
 
 
-_CURVES = f"""Log-odds at public points of each feature, half of them at equal distances, half at
+_CURVES = f"""Log-odds at public points of each feature, some at equal distances, the others at
 equal ratios. {N_FITS} fits of each model: mean and deviation over fits, and the first one with its
 band. DP-EBM in the settings of the paper and in our default recipe, delta {DELTA:g}; lower
 and upper are the ends of the 95% band of total uncertainty, from released numbers only. Bagged EBM:

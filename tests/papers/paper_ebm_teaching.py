@@ -90,9 +90,9 @@ in no package that we found, where its file is), delta {DELTA:g}. The teaching
 variant is NOT PRIVATE: quantile bins and categories are those of the data, bins are fixed and not
 split at random, means are divided by exact counts, and each mean residual gets noise with the
 deviation sqrt(2 ln(1.25 / delta)) / epsilon, as if it were the only release. What its noise amounts
-to when all releases are counted, were bins and categories public, is given as another metric; and
-the noise that {EPSILON:g} would then ask for, as another model. The slides print no delta, learning
-rate or number of rounds: those of the paper come first."""
+to when all releases are counted, if bins and categories were public, is another metric; the
+variant with the noise that {EPSILON:g} would then ask for is another model. The slides print no
+delta, learning rate or number of rounds: those of the paper come first."""
 
 PUBLISHED: tuple[Row, ...] = (
     {"data": "adult", "model": TAUGHT, "learning_rate": 0.01, "published": 0.8435},

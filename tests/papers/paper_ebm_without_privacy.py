@@ -134,8 +134,8 @@ def _is_measured(package: str, names: tuple[str, ...], data: str) -> bool:
 PROTOCOL = f"""AUROC, as InterpretML's README and the notebook behind it have it: {N_SPLITS}
 stratified random splits, a quarter for testing, seed {SEED}, of which the first three are theirs;
 the published sd is that of theirs.
-Logistic regression on standardized columns, one per category; 100 trees; histogram gradient
-boosting where they had XGBoost; EBM without pairs of features, ours and, but for adult,
+Logistic regression on standardized columns, one per category; forests of 100 trees; histogram
+gradient boosting where they had XGBoost; EBM without pairs of features, ours and, but for adult,
 InterpretML's; APLR in the default settings of the package aplr, where that is installed. The
 published figures here are those of the README; the slides print others for some models, and the
 claims compare ours with the slides. Bounds of breast cancer are read from the data. Nothing is

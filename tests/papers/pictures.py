@@ -265,7 +265,8 @@ PICTURES = {
         Picture(
             "ebm_tables",
             "Tables 2 and 3, and figure 1: AUROC and RMSE over epsilon, ours as lines, published "
-            "as circles; linear models of regressions lie above the panels, see the causes",
+            "as circles; our private linear models of regressions lie above the panels, see the "
+            "causes",
             ("ebm_tables", "ebm_diffprivlib"),
             _ebm_tables,
         ),
@@ -309,7 +310,7 @@ PICTURES = {
     "slides": (
         Picture(
             "slides_recreated",
-            "Table of adult, recreated: DP-EBM here, and theirs as circles",
+            "Table of adult, recreated: DP-EBM here as lines, theirs as circles",
             ("ebm_tables",),
             _recreated,
             "25 splits, those of the page of DP-EBM; the slides do not say how many they have",
@@ -317,7 +318,7 @@ PICTURES = {
         Picture(
             "slides_models",
             "Table without privacy, with the figures of InterpretML's README as circles (the "
-            "slides print different ones, especially for telco), and list of custom and official",
+            "slides print others for some models), and list of custom and official",
             ("ebm_without_privacy", "ebm_teaching"),
             _dotted,
         ),

@@ -50,7 +50,7 @@ REDUCED = {
     "random predictions) instead of 5,000",
     "ebm_teaching": "two of three data sets; the slides name no splits",
     "ebm_without_privacy": "three of four data sets; five splits, the slides name none",
-    "slides_new_data": "nothing is known of the slides' splits and settings",
+    "slides_new_data": "the slides print no splits, delta, learning rate or rounds",
     "dpboost_error": _BOOSTED,
     "dpboost_sizes": _BOOSTED,
     "dpboost_convergence": "only adult of the five data sets of the figures, and three others; "
