@@ -224,7 +224,7 @@ class Comparison(Fits[GlobalExplanation]):
             yield from self._counted("terms_with_effect", self.term_names, certain)
         largest = self.epsilons[-1]
         fit = self.explanations[largest][0]
-        if words := fit.effect_caution or fit.effect_note:
+        if words := fit.effect_remark:
             yield f"At {_epsilon_name(largest)}: {words}"
 
     def _counted(self, found: str, names: Sequence[str], what: str) -> Iterator[str]:

@@ -151,7 +151,7 @@ def _head(
         lines.append(f"Hatched: {MAY_BE_NOISE}")
     if estimated and show != "released":
         lines.append(f"Dashed lines, diamonds: {EFFECT_LABEL}")
-    lines += textwrap.wrap(explanation.effect_caution or explanation.effect_note, _LINE)
+    lines += textwrap.wrap(explanation.effect_remark, _LINE)
     if any(term.bag_std is not None for term in explanation.terms):
         lines.append(f"Thin lines: {BAG_LABEL}")
     if hidden > 0:

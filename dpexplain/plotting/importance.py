@@ -93,8 +93,7 @@ def plot_importance(
     if reference is not None:
         _draw_reference(ax, reference, names, colors)
     _label(ax, explanation, names, effects=show != "released")
-    words = explanation.effect_caution or explanation.effect_note
-    privacy_title(ax, "Importance", explanation.guarantee, [words])
+    privacy_title(ax, "Importance", explanation.guarantee, [explanation.effect_remark])
     if reference is not None:
         draw_watermark(ax)
     else:

@@ -69,8 +69,8 @@ def plot_shape_function(
         Whether to draw the released curve with its noise, the estimated effect, or both. If no
         effect is estimated, the released curve is drawn.
     caution : str or None, default=None
-        Warning or note to write above the figure; None means those of the curve,
-        :attr:`ShapeFunction.effect_caution` or otherwise :attr:`ShapeFunction.effect_note`.
+        Warning or note to write above the figure; None means that of the curve,
+        :attr:`ShapeFunction.effect_remark`.
 
     Returns
     -------
@@ -98,7 +98,7 @@ def plot_shape_function(
     made = ax is None
     ax = new_axes(ax, _size(shape, max_categories))
     draw_shape(ax, shape, spacing=spacing, max_categories=max_categories, show=show)
-    words = (shape.effect_caution or shape.effect_note) if caution is None else caution
+    words = shape.effect_remark if caution is None else caution
     more = [score_words(shape.score_name), words]
     head = privacy_title(ax, shape.name, shape.guarantee, more, lift=legend_above(ax))
     if made:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from dpexplain.explain import GlobalExplanation, NoiseModel, ShapeFunction
-from dpexplain.explain.bands._drawn import DRAWS, bins_and_slopes
-from dpexplain.explain.bands._noisy_model import _direction
+from dpexplain.explain.bands._certain import bins_and_slopes, overall_direction
+from dpexplain.explain.bands._drawn import DRAWS
 from example_explanations import job, private_guarantee
 
 N = 20
@@ -84,7 +84,7 @@ def test_without_any_effect_the_stated_share_of_models_lists_no_term(level, corr
     rng = np.random.default_rng(0)
     factor = rng.standard_normal((N + 5, 3)) if correlated else np.zeros((N + 5, 1))
     scatter = NoiseModel((N, 4), factor, np.full(N + 5, 0.5))
-    slopes = [_direction(term)[2] for term in explained(np.zeros(N)).terms]
+    slopes = [overall_direction(term)[2] for term in explained(np.zeros(N)).terms]
     assert slopes[0].any()
     assert not slopes[1].any()
     of_bins, of_slopes, stds = bins_and_slopes(scatter, slopes, level)

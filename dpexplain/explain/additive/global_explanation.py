@@ -355,9 +355,7 @@ class GlobalExplanation(
         """
         yield from super().describe()
         yield from map(alarm_words, self.alarms)
-        yield from (
-            words for words in (self.effect_words, self.effect_caution or self.effect_note) if words
-        )
+        yield from self._effect_lines()
         if self.effect_scatter is not None:
             yield _COLUMN_WORDS
         yield self.ranking()
@@ -388,11 +386,8 @@ class GlobalExplanation(
         """
         if term in self and self[term].effect is not None:
             yield _BIN_WORDS
-        if words := self._words_of_term(term):
+        if words := self.effect_remarks.get(term):
             yield words
-
-    def _words_of_term(self, term: str) -> str:
-        return self.effect_cautions.get(term) or self.effect_notes.get(term, "")
 
     @overload
     def plot(self, term: None = None, **options: Any) -> npt.NDArray[np.object_]: ...
@@ -444,7 +439,7 @@ class GlobalExplanation(
         if term is not None:
             part = self.part(term)
             if isinstance(part, ShapeFunction):
-                options = {"caution": self._words_of_term(term), **options}
+                options = {"caution": self.effect_remarks.get(term, ""), **options}
             return part.plot(ax=ax, **options)
         if ax is not None:
             raise ValueError("ax= takes one term; name it, or pass figure= to draw all terms.")
@@ -504,15 +499,7 @@ class GlobalExplanation(
             "" if private else _html.warning(self.guarantee.short),
             *(_html.warning(alarm_words(words)) for words in self.alarms),
             _html.table(head, rows, (False, True, *([True] if noisy else []), False)),
-            *(
-                _html.note(words)
-                for words in (
-                    self.noise_words,
-                    self.effect_words,
-                    self.effect_caution or self.effect_note,
-                )
-                if words
-            ),
+            *map(_html.note, filter(None, (self.noise_words, *self._effect_lines()))),
             *(_html.note(str(edit)) for edit in self.edits),
             _html.note(self._footer()),
         )

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -28,15 +27,14 @@ from dpexplain.explain.additive.global_explanation import GlobalExplanation
 from dpexplain.explain.additive.interpret_manner import InterpretManner, data_of_classes
 from dpexplain.explain.additive.multiclass_local import MulticlassLocalExplanation
 from dpexplain.explain.additive.predicting import PredictsRows
-from dpexplain.explain.bands._cautions import classes_note, model_caution, people_note
 from dpexplain.explain.bands._drawn import (
     DRAWS,
+    drawn_effects,
     drawn_importances,
-    drawn_sizes,
     rank_intervals,
+    sizes_of,
 )
-from dpexplain.explain.bands._noisy_model import words_of_effects, words_of_noise
-from dpexplain.explain.bands._noisy_part import NOT_AVAILABLE
+from dpexplain.explain.bands._model_words import ModelWords
 from dpexplain.explain.display import ModelDisplay
 from dpexplain.explain.guarantee import Guarantee
 from dpexplain.explain.health import alarm_words
@@ -59,7 +57,7 @@ def scores_of(
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class MulticlassExplanation(
-    PredictsRows, InterpretManner, ModelDisplay, ByClass[GlobalExplanation]
+    ModelWords, PredictsRows, InterpretManner, ModelDisplay, ByClass[GlobalExplanation]
 ):
     """Explanation of an additive model with a score for each of several classes.
 
@@ -173,40 +171,6 @@ class MulticlassExplanation(
         return tuple(str(name) for name in self.importances().index if name in names)
 
     @property
-    def noise_share(self) -> float | None:
-        """Fraction of the variation in all curves that is explained by noise, from 0 to 1.
-
-        This is the mean square of the noise divided by the mean square of the curves, for all terms
-        and classes, weighted by the (noisy) counts and limited to at most 1. The result is None if
-        the model has no noise, or if the noise is unknown.
-        """
-        noise, seen = 0.0, 0.0
-        for part in self.by_class:
-            for term in part.terms:
-                if term.total_std is None:
-                    return None
-                noise += float(term.weights @ term.total_std**2)
-                seen += float(term.weights @ term.contribution**2)
-        return min(1.0, noise / seen) if seen > 0 else 1.0
-
-    @property
-    def noise_words(self) -> str:
-        """Description of the terms that rise above the noise.
-
-        If the explanation is private and its noise is unknown, the description says so. It is empty
-        if the explanation is not private and has no known noise.
-        """
-        if self.noise_share is None and self.by_class[0].guarantee.private:
-            return NOT_AVAILABLE
-        n_terms = len(self.by_class[0].terms)
-        return words_of_noise(
-            self.noise_share,
-            self.terms_above_noise,
-            n_terms,
-            has_pairs=bool(self.by_class[0].pairs),
-        )
-
-    @property
     def terms_with_effect(self) -> tuple[str, ...] | None:
         """Terms with a significant effect in at least one class, most important first.
 
@@ -218,75 +182,6 @@ class MulticlassExplanation(
         if found is None:
             return None
         return tuple(str(name) for name in self.importances().index if name in found)
-
-    @cached_property
-    def _certain(self) -> dict[str, str] | None:
-        """By what each significant effect is certain in at least one class."""
-        level = 1.0 - (1.0 - STANDS_OUT_LEVEL) / len(self.by_class)
-        found: dict[str, str] = {}
-        for part in self.by_class:
-            certain = part.certain_effects(level)
-            if certain is None:
-                return None
-            for name, words in certain.items():
-                found[name] = words if found.get(name, words) == words else "both"
-        return found
-
-    @property
-    def shown_share(self) -> float | None:
-        """Fraction of the estimated effects that is visible in the curves of all classes.
-
-        The result is None if there are no estimates.
-        """
-        terms = [term for part in self.by_class for term in part.terms]
-        effects = [term.effect_importance for term in terms]
-        true = sum(e for e in effects if e is not None)
-        if None in effects or not true > 0.0:
-            return None
-        return sum(term.importance for term in terms) / true
-
-    @property
-    def effect_words(self) -> str:
-        """Description of the estimated effects; empty if there are no estimates."""
-        n_terms = len(self.by_class[0].terms)
-        return words_of_effects(
-            self.terms_with_effect,
-            self.shown_share,
-            n_terms,
-            has_pairs=bool(self.by_class[0].pairs),
-        )
-
-    @property
-    def effect_caution(self) -> str:
-        """Warning if true curves may be outside their bands; otherwise empty.
-
-        It covers all classes; see :attr:`GlobalExplanation.effect_caution`.
-        """
-        first = self.by_class[0]
-        if first.effect_scatter is None:
-            return first.effect_caution
-        found: dict[str, str] = {}
-        for part in self.by_class:
-            found |= part.effect_cautions
-        return "" if self._few else model_caution(found, len(first.terms))
-
-    @property
-    def effect_note(self) -> str:
-        """Sentence on why effects are hardly known, although bands hold; or empty.
-
-        There are too few records in total or in the rarest class, or the effects of two terms on a
-        class cannot be separated.
-        """
-        notes = (part.effect_note for part in self.by_class if part.effect_note)
-        return self._few or next(notes, "")
-
-    @property
-    def _few(self) -> str:
-        first = self.by_class[0]
-        if first.effect_scatter is None:
-            return ""
-        known = [k for k in (part.effect_intercept for part in self.by_class) if k is not None]
-        return people_note(first.terms, first.link, None) or classes_note(first.terms, known)
 
     def without_pairs(self) -> MulticlassExplanation:
         """Return a copy without pairs; see :meth:`GlobalExplanation.without_pairs`.
@@ -328,9 +223,7 @@ class MulticlassExplanation(
         """
         yield from super().describe()
         yield from map(alarm_words, self.alarms)
-        yield from (
-            words for words in (self.effect_words, self.effect_caution or self.effect_note) if words
-        )
+        yield from self._effect_lines()
         yield self.ranking()
 
     def importances(self) -> pd.Series[float]:
@@ -411,9 +304,9 @@ class MulticlassExplanation(
         if certain is None:
             return
         sizes = [
-            drawn_sizes(part.terms, part.effect_scatter)
+            sizes_of(part.terms, scatter, drawn_effects(part.terms, scatter))
             for part in self.by_class
-            if part.effect_scatter is not None
+            if (scatter := part.effect_scatter) is not None
         ]
         table["effect"] = np.mean([s.mean(axis=0) for s in sizes], axis=0)
         table["effect_std"] = np.mean([s.std(axis=0) for s in sizes], axis=0)
@@ -511,15 +404,7 @@ class MulticlassExplanation(
             "" if self.guarantee.private else _html.warning(self.guarantee.short),
             *(_html.warning(alarm_words(words)) for words in self.alarms),
             _html.table(head, rows, (False, True, *([True] if noisy else []), False)),
-            *(
-                _html.note(words)
-                for words in (
-                    self.noise_words,
-                    self.effect_words,
-                    self.effect_caution or self.effect_note,
-                )
-                if words
-            ),
+            *map(_html.note, filter(None, (self.noise_words, *self._effect_lines()))),
             *(_html.note(str(edit)) for edit in self.edits),
             _html.note(".for_class(label) shows the curves of a class"),
         )

@@ -322,6 +322,11 @@ class ShapeFunction(NoisyPart, Binned, ModelDisplay):
         return term_note(self)
 
     @property
+    def effect_remark(self) -> str:
+        """The warning, or otherwise the note; empty if there is neither."""
+        return self.effect_caution or self.effect_note
+
+    @property
     def effect_directions(self) -> tuple[str, ...] | None:
         """Directions that a curve inside the effect band can have.
 

@@ -181,16 +181,16 @@ def _one_value_words(term: Estimated) -> str:
     return _ONE_VALUE.format(percent, repr(shorten(term.name)))
 
 
-def people_note(terms: Sequence[Estimated], link: str, intercept: float | None) -> str:
-    """Return a sentence if there are too few records, in total or in the rarer class.
+def people_note(terms: Sequence[Estimated], link: str, intercepts: Sequence[float]) -> str:
+    """Return a sentence if there are too few records, in total or in the rarest class.
 
     Parameters
     ----------
     terms : sequence of Estimated
         Terms with (noisy) counts.
     link : str
-    intercept : float or None
-        Estimated intercept; log-odds if the link is "logit".
+    intercepts : sequence of float
+        Estimated intercepts, if known: of each class if the link is "softmax".
 
     Returns
     -------
@@ -200,31 +200,13 @@ def people_note(terms: Sequence[Estimated], link: str, intercept: float | None) 
     n_records = float(np.median([term.count.sum() for term in terms]))
     if n_records < _FEW:
         return _FEW_PEOPLE.format(_rounded(n_records))
-    if link != "logit" or intercept is None:
+    if link not in ("logit", "softmax") or not intercepts:
         return ""
-    rare = n_records / (1.0 + np.exp(abs(intercept)))
-    return _FEW_OF_A_CLASS.format("rarer", _rounded(rare)) if rare < _FEW else ""
-
-
-def classes_note(terms: Sequence[Estimated], intercepts: Sequence[float]) -> str:
-    """Return a sentence if there are too few records in the rarest of several classes.
-
-    Parameters
-    ----------
-    terms : sequence of Estimated
-        Terms with (noisy) counts.
-    intercepts : sequence of float
-        Estimated intercept of each class.
-
-    Returns
-    -------
-    str
-        One sentence; empty if there are enough records.
-    """
-    n_records = float(np.median([term.count.sum() for term in terms]))
-    odds = np.exp(np.asarray(intercepts) - np.max(intercepts))
+    scores = np.array([0.0, *intercepts] if link == "logit" else intercepts)
+    odds = np.exp(scores - scores.max())
     rare = n_records * float(odds.min() / odds.sum())
-    return _FEW_OF_A_CLASS.format("rarest", _rounded(rare)) if rare < _FEW else ""
+    which = "rarer" if link == "logit" else "rarest"
+    return _FEW_OF_A_CLASS.format(which, _rounded(rare)) if rare < _FEW else ""
 
 
 def _rounded(n_records: float) -> str:

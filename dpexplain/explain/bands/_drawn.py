@@ -81,42 +81,7 @@ def rank_intervals(
     return low, high
 
 
-def bins_and_slopes(
-    scatter: NoiseModel, slopes: Sequence[FloatArray], level: float
-) -> tuple[float, float, FloatArray]:
-    """Return bounds on how far bins and slopes vary if all effects are zero.
-
-    Parameters
-    ----------
-    scatter : NoiseModel
-        Errors of the estimates.
-    slopes : sequence of ndarray of shape (n_bins,)
-        For each term, the coefficients of its slope; all zero if the term has no slope.
-    level : float
-        Probability that all bins and all slopes stay within these bounds.
-
-    Returns
-    -------
-    of_bins, of_slopes : float
-        Bounds on the absolute values of bins and of slopes, in standard deviations. The probability
-        that any bin exceeds the first bound equals the probability that any slope exceeds the
-        second.
-    stds : ndarray of shape (n_terms,)
-        Standard deviation of each slope.
-    """
-    errors = scatter.draws(DRAWS)
-    found = np.stack([errors[:, scatter.term(k)] @ loads for k, loads in enumerate(slopes)], axis=1)
-    # In place, because the draws of a large model take many megabytes.
-    errors /= np.where(scatter.std > 0, scatter.std, np.inf)
-    bins = np.abs(errors, out=errors)[:, :-1].max(axis=1)
-    stds = np.sqrt((found**2).mean(axis=0))
-    slope = np.abs(found / np.where(stds > 0, stds, np.inf)).max(axis=1)
-    ranks = np.maximum(*(np.searchsorted(np.sort(each), each) for each in (bins, slope)))
-    both = min(float(np.quantile(ranks, level)) / (DRAWS - 1), 1.0)
-    return float(np.quantile(bins, both)), float(np.quantile(slope, both)), stds
-
-
-def drawn_effects(terms: Sequence[ShapeFunction], scatter: NoiseModel, n_draws: int) -> FloatArray:
+def drawn_effects(terms: Sequence[ShapeFunction], scatter: NoiseModel) -> FloatArray:
     """Draw plausible values of the true curves, given estimates and their errors.
 
     Parameters
@@ -124,7 +89,7 @@ def drawn_effects(terms: Sequence[ShapeFunction], scatter: NoiseModel, n_draws: 
     terms : sequence of ShapeFunction
         Each with an estimate of its effect.
     scatter : NoiseModel
-    n_draws : int
+        Errors of the estimates.
 
     Returns
     -------
@@ -132,24 +97,7 @@ def drawn_effects(terms: Sequence[ShapeFunction], scatter: NoiseModel, n_draws: 
         The bins of the first term, then the bins of the second term, and so on.
     """
     center = np.concatenate([np.zeros(t.n_bins) if t.effect is None else t.effect for t in terms])
-    return np.asarray(scatter.draws(n_draws)[:, :-1] + center)
-
-
-def drawn_sizes(terms: Sequence[ShapeFunction], scatter: NoiseModel) -> FloatArray:
-    """Draw plausible values of the true importances of all terms.
-
-    Parameters
-    ----------
-    terms : sequence of ShapeFunction
-        Each with an estimate of its effect.
-    scatter : NoiseModel
-        Errors of the estimates.
-
-    Returns
-    -------
-    ndarray of shape (n_draws, n_terms)
-    """
-    return sizes_of(terms, scatter, drawn_effects(terms, scatter, DRAWS))
+    return np.asarray(scatter.draws(DRAWS)[:, :-1] + center)
 
 
 def sizes_of(terms: Sequence[ShapeFunction], scatter: NoiseModel, drawn: FloatArray) -> FloatArray:

@@ -8,23 +8,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpexplain._utils.lazy import pd
-from dpexplain.explain._record import FloatArray
 from dpexplain.explain.bands._cautions import (
-    NOT_ESTIMATED,
     entangled_terms,
     entangled_words,
-    model_caution,
-    people_note,
     term_note,
 )
+from dpexplain.explain.bands._certain import certain_effects, effect_slope, overall_direction
 from dpexplain.explain.bands._drawn import (
     DRAWS,
-    bins_and_slopes,
     drawn_effects,
     drawn_importances,
     rank_intervals,
     sizes_of,
 )
+from dpexplain.explain.bands._model_words import ModelWords
 from dpexplain.explain.bands._noisy_part import NOT_AVAILABLE
 from dpexplain.explain.noise_model import (
     STANDS_OUT_LEVEL,
@@ -40,7 +37,7 @@ if TYPE_CHECKING:
     from dpexplain.explain.guarantee import Guarantee
 
 
-class NoisyModel:
+class NoisyModel(ModelWords):
     """Mixin for the joint noise and the effects of a :class:`GlobalExplanation`."""
 
     terms: tuple[ShapeFunction, ...]
@@ -143,38 +140,14 @@ class NoisyModel:
         return table.sort_values("importance", ascending=False, kind="stable")
 
     @property
-    def noise_share(self) -> float | None:
-        """Fraction of the variation in the curves that is explained by noise, from 0 to 1.
-
-        This is the mean square of the noise divided by the mean square of the curves, for all
-        terms, weighted by the (noisy) counts and limited to at most 1. The result is None if the
-        model has no noise, or if the noise is unknown.
-        """
-        noise, seen = 0.0, 0.0
-        for term in self.terms:
-            if term.total_std is None:
-                return None
-            noise += float(term.weights @ term.total_std**2)
-            seen += float(term.weights @ term.contribution**2)
-        return min(1.0, noise / seen) if seen > 0 else 1.0
-
-    @property
     def noise_words(self) -> str:
         """Description of the terms and pairs that rise above the noise.
 
         If the explanation is private and its noise is unknown, the description says so. It is empty
         if the explanation is not private and has no known noise.
         """
-        if self.noise_share is None and self.guarantee.private:
-            return NOT_AVAILABLE
-        words = words_of_noise(
-            self.noise_share,
-            self.terms_above_noise,
-            len(self.terms),
-            has_pairs=self.pairs_above_noise is not None,
-        )
-        above, n_pairs = self.pairs_above_noise, len(self.pairs)
-        if above is None:
+        words, above, n_pairs = super().noise_words, self.pairs_above_noise, len(self.pairs)
+        if above is None or words == NOT_AVAILABLE:
             return words
         if n_pairs == 1:
             pairs = f"The pair of features {'rises' if above else 'does not rise'} above the noise."
@@ -200,10 +173,6 @@ class NoisyModel:
         listed = [term for term in self.terms if term.name in found]
         return tuple(t.name for t in sorted(listed, key=lambda t: -(t.effect_importance or 0.0)))
 
-    @cached_property
-    def _certain(self) -> dict[str, str] | None:
-        return self.certain_effects(STANDS_OUT_LEVEL)
-
     def certain_effects(self, level: float) -> dict[str, str] | None:
         """Say by what each significant effect is certain, at a joint confidence level.
 
@@ -220,52 +189,7 @@ class NoisyModel:
         """
         if self.effect_scatter is None:
             return None
-        slopes = [_direction(term)[2] for term in self.terms]
-        of_bins, of_slopes, stds = bins_and_slopes(self.effect_scatter, slopes, level)
-        found = {}
-        for term, loads, std in zip(self.terms, slopes, stds, strict=True):
-            by_bins = _largest_effect(term) > of_bins
-            by_slope = _slope_of_effect(term, loads) > of_slopes * std
-            if by_bins or by_slope:
-                found[term.name] = (
-                    "both" if by_bins and by_slope else "bins" if by_bins else "slope"
-                )
-        return found
-
-    @property
-    def shown_share(self) -> float | None:
-        """Fraction of the estimated effects that is visible in the released curves.
-
-        This is the sum of the importances of the curves divided by the sum of the importances of
-        the estimated effects. It is usually below 1 if the fit stopped early, because its curves
-        then understate the effects. The result is None if there are no estimates.
-        """
-        effects = [t.effect_importance for t in self.terms]
-        true = sum(e for e in effects if e is not None)
-        if None in effects or not true > 0.0:
-            return None
-        return sum(t.importance for t in self.terms) / true
-
-    @property
-    def effect_words(self) -> str:
-        """Description of the estimated effects.
-
-        The description is empty if there are no estimates.
-        """
-        return words_of_effects(
-            self.terms_with_effect, self.shown_share, len(self.terms), has_pairs=bool(self.pairs)
-        )
-
-    @property
-    def effect_caution(self) -> str:
-        """Warning if true curves may be outside their bands; otherwise empty.
-
-        There is a warning if a private model has no estimates, or if there are
-        :attr:`effect_cautions`. If there are too few records, :attr:`effect_note` says so instead.
-        """
-        if self.effect_scatter is None:
-            return NOT_ESTIMATED if self.guarantee.private else ""
-        return "" if self._few else model_caution(self.effect_cautions, len(self.terms))
+        return certain_effects(self.terms, self.effect_scatter, level)
 
     @property
     def effect_cautions(self) -> dict[str, str]:
@@ -281,19 +205,6 @@ class NoisyModel:
         return {name: words for name, words in found.items() if words}
 
     @property
-    def effect_note(self) -> str:
-        """Sentence on why effects are hardly known, although bands hold; or empty.
-
-        There are too few records, or the effects of two terms cannot be separated because the terms
-        are strongly correlated.
-        """
-        tied = self._entangled
-        if self._few or not tied:
-            return self._few
-        name = max(tied, key=lambda each: tied[each][1])
-        return entangled_words((name, tied[name][0]))
-
-    @property
     def effect_notes(self) -> dict[str, str]:
         """Sentences on terms whose effect is hardly known, keyed by term.
 
@@ -304,19 +215,20 @@ class NoisyModel:
         if self.effect_scatter is None:
             return {}
         tied, certain = self._entangled, self._certain or {}
+        by_slope = [t for t in self.terms if certain.get(t.name) == "slope"]
+        overall = {t.name: "rises" if effect_slope(t) > 0 else "falls" for t in by_slope}
         found = {
             t.name: self._few
             or (entangled_words((t.name, tied[t.name][0])) if t.name in tied else "")
-            or term_note(t, overall=_overall(t) if certain.get(t.name) == "slope" else "")
+            or term_note(t, overall=overall.get(t.name, ""))
             for t in self.terms
         }
         return {name: words for name, words in found.items() if words}
 
-    @cached_property
-    def _few(self) -> str:
-        if self.effect_scatter is None:
-            return ""
-        return people_note(self.terms, self.link, self.effect_intercept)
+    @property
+    def effect_remarks(self) -> dict[str, str]:
+        """Remark on each term: its warning, or otherwise its note."""
+        return {**self.effect_notes, **self.effect_cautions}
 
     @cached_property
     def _entangled(self) -> dict[str, tuple[str, float]]:
@@ -365,7 +277,7 @@ class NoisyModel:
                 "above_noise": [None if above is None else t.name in above for t in terms],
                 "rank_low": np.nan,
                 "rank_high": np.nan,
-                "direction": [_direction(t)[0] for t in terms],
+                "direction": [overall_direction(t)[0] for t in terms],
                 "direction_certainty": np.nan,
             },
             index=pd.Index([t.name for t in terms], name="term", dtype=object),
@@ -387,7 +299,7 @@ class NoisyModel:
         table["rank_low"], table["rank_high"] = rank_intervals(corrected, [shown])
         certainty = np.full(len(self.terms), np.nan)
         for k, term in enumerate(self.terms):
-            _, slope, loads = _direction(term)
+            _, slope, loads = overall_direction(term)
             if np.any(loads):
                 std = float((errors[:, noise.term(k)] @ loads).std())
                 certainty[k] = float(normal_certainty(slope / std))
@@ -395,7 +307,7 @@ class NoisyModel:
 
     def _fill_effects(self, table: pd.DataFrame, scatter: NoiseModel) -> None:
         """Fill in the columns that describe the estimated effects."""
-        drawn = drawn_effects(self.terms, scatter, DRAWS)
+        drawn = drawn_effects(self.terms, scatter)
         sizes = sizes_of(self.terms, scatter, drawn)
         table["effect"], table["effect_std"] = sizes.mean(axis=0), sizes.std(axis=0)
         certain = self._certain or {}
@@ -403,7 +315,7 @@ class NoisyModel:
         table["certain_by"] = [certain.get(t.name, "") for t in self.terms]
         table["rank_low"], table["rank_high"] = rank_intervals(sizes.mean(axis=0), [sizes])
         for k, term in enumerate(self.terms):
-            loads = _direction(term)[2]
+            loads = overall_direction(term)[2]
             if not np.any(loads):
                 continue
             slopes = drawn[:, scatter.term(k)] @ loads
@@ -411,78 +323,6 @@ class NoisyModel:
             table.loc[term.name, "direction"] = "rising" if slope > 0 else "falling"
             ratio = slope / std if std > 0 else np.copysign(np.inf, slope)
             table.loc[term.name, "direction_certainty"] = float(normal_certainty(ratio))
-
-
-def words_of_noise(
-    share: float | None, names: tuple[str, ...] | None, n_terms: int, *, has_pairs: bool = False
-) -> str:
-    """Return a description of the terms that rise above the noise.
-
-    Parameters
-    ----------
-    share : float or None
-        Fraction of the variation in the curves that is explained by noise; None if the model has no
-        noise, or if the noise is unknown.
-    names : tuple of str or None
-        Terms above the noise; None if unknown.
-    n_terms : int
-        Number of terms in the model, without pairs.
-    has_pairs : bool, default=False
-        Whether the model has pair terms, which are described separately.
-
-    Returns
-    -------
-    str
-        A sentence; empty if `share` is None.
-    """
-    if share is None:
-        return ""
-    amount = f"about {100 * share:.0f}% of the variation of the curves is explained by noise"
-    if names is None:
-        return f"{amount[0].upper()}{amount[1:]}."
-    if not names:
-        return f"{'No curve' if has_pairs else 'Nothing'} rises above the noise: {amount}."
-    which = "All" if len(names) == n_terms else f"{len(names)} of {n_terms}"
-    rise = "rises" if len(names) == 1 < n_terms else "rise"
-    return f"{which} {_nouns(has_pairs)} {rise} above the noise; {amount}."
-
-
-def _nouns(has_pairs: bool) -> str:
-    """Return the noun for terms that are not pairs; "curves" if the model has pairs."""
-    return "curves" if has_pairs else "terms"
-
-
-def words_of_effects(
-    names: tuple[str, ...] | None, shown: float | None, n_terms: int, *, has_pairs: bool = False
-) -> str:
-    """Return a description of the estimated effects.
-
-    Parameters
-    ----------
-    names : tuple of str or None
-        Terms with a significant effect; None if there are no estimates.
-    shown : float or None
-        Fraction of the effects that is visible in the released curves.
-    n_terms : int
-        Number of terms in the model, without pairs.
-    has_pairs : bool, default=False
-        Whether the model has pair terms, whose effects are not estimated.
-
-    Returns
-    -------
-    str
-        One or two sentences; empty if there are no estimates.
-    """
-    if names is None or shown is None:
-        return ""
-    if not names and has_pairs:  # a pair may have an effect, which is not estimated
-        return "No curve has an effect that is certain."
-    if not names:
-        return "No term has an effect that is certain: there may be none."
-    which = "All" if len(names) == n_terms else f"{len(names)} of {n_terms}"
-    verb = "has" if len(names) == 1 and n_terms > 1 else "have"
-    words = f"{which} {_nouns(has_pairs)} {verb} an effect that is certain."
-    return f"{words} The released curves show about {100 * shown:.0f}% of the effects."
 
 
 def _largest_ratio(part: ShapeFunction | PairCurve) -> float:
@@ -493,45 +333,4 @@ def _largest_ratio(part: ShapeFunction | PairCurve) -> float:
     ratio = np.zeros(std.shape)
     with np.errstate(over="ignore"):  # a standard deviation next to 0 gives an infinite ratio
         np.divide(np.abs(part.contribution), std, out=ratio, where=std > 0)
-    return float(ratio.max())
-
-
-def _direction(term: ShapeFunction) -> tuple[str | None, float, FloatArray]:
-    """Return the direction of a curve, its slope, and the coefficients of the slope.
-
-    The slope is the sum of the contributions of all bins, each multiplied by the coefficient of its
-    bin. The direction is None if the slope is zero, for example because the bins are unordered.
-    """
-    loads = np.zeros(term.n_bins)
-    if term.kind == "categorical" and not term.ordered:
-        return None, 0.0, loads
-    n = term.n_value_bins
-    weights, place = term.weights[:n], np.arange(n, dtype=np.float64)
-    if not weights.sum() > 0:
-        return None, 0.0, loads
-    loads[:n] = weights * (place - weights @ place / weights.sum())
-    slope = float(loads @ term.contribution)
-    return ("rising" if slope > 0 else "falling") if slope else None, slope, loads
-
-
-def _slope_of_effect(term: ShapeFunction, loads: FloatArray) -> float:
-    """Return the absolute slope of an effect; 0 if there is no estimate or no slope."""
-    return 0.0 if term.effect is None else abs(float(loads @ term.effect))
-
-
-def _overall(term: ShapeFunction) -> str:
-    """Say whether the estimated effect rises or falls overall."""
-    slope = 0.0 if term.effect is None else float(_direction(term)[2] @ term.effect)
-    return "rises" if slope > 0 else "falls"
-
-
-def _largest_effect(term: ShapeFunction) -> float:
-    """Return the largest absolute ratio of an effect to its standard deviation.
-
-    Bins with a standard deviation of 0 are ignored. The result is 0 if there is no estimate.
-    """
-    if term.effect is None or term.effect_std is None:
-        return 0.0
-    std = term.effect_std
-    ratio = np.divide(np.abs(term.effect), std, out=np.zeros(len(std)), where=std > 0)
     return float(ratio.max())

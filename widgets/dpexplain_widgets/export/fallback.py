@@ -111,7 +111,7 @@ def fallback_html(payload: Mapping[str, Any], fit: Mapping[str, Any] | None) -> 
         for name, term in ranked[:_ROWS]
     )
     alarms = [alarm_words(words) for words in fit.get("alarms", ())]
-    effects = [fit.get("effect_words"), fit.get("effect_caution") or fit.get("effect_note")]
+    effects = [fit.get("effect_words"), fit.get("effect_remark")]
     lines = "".join(
         f"<div>{_escaped(words, 400)}</div>" for words in (*alarms, *filter(None, effects))
     )

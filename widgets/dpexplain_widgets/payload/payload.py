@@ -357,7 +357,7 @@ def _fit(
 ) -> dict[str, Any]:
     guarantee, noise = explanation.guarantee, explanation.noise
     ranking = None if noise is None else explanation.ranking()
-    cautions, notes = explanation.effect_cautions, explanation.effect_notes
+    cautions, remarks = explanation.effect_cautions, explanation.effect_remarks
     places = {name: place for place, name in enumerate(explanation)}
     claims = dict(zip(names, claim_parts(explanation, names), strict=True))
     return {
@@ -370,8 +370,7 @@ def _fit(
         "noise_words": explanation.noise_words,
         "noise_share": explanation.noise_share,
         "effect_words": explanation.effect_words,
-        "effect_caution": explanation.effect_caution,
-        "effect_note": explanation.effect_note,
+        "effect_remark": explanation.effect_remark,
         "alarms": list(explanation.alarms),
         "terms_above_noise": _count_above_noise(explanation),
         "terms": [
@@ -381,8 +380,8 @@ def _fit(
                 "above_noise": None if ranking is None else bool(ranking.loc[name, "above_noise"]),
                 "ranks": None if ranking is None else _ranks(ranking, name),
                 **_effect_size(ranking, name),
-                "effect_caution": cautions.get(name, ""),
-                "effect_note": notes.get(name, ""),
+                "effect_remark": remarks.get(name, ""),
+                "effect_warns": name in cautions,
                 "claims": claims[name],
             }
             for name in names

@@ -39,8 +39,8 @@ export interface TermFit {
   effect_size: number | null;
   effect_size_std: number | null;
   has_effect: boolean | null;
-  effect_caution?: string;
-  effect_note?: string;
+  effect_remark?: string;
+  effect_warns?: boolean;
   recovered: number[] | null;
   band_factor: number;
   stretch: number;
@@ -119,8 +119,7 @@ export interface Fit {
   noise_words: string;
   noise_share: number | null;
   effect_words?: string;
-  effect_caution?: string;
-  effect_note?: string;
+  effect_remark?: string;
   /** Alarms of the health check of the fit, which point to mistakes in the table. */
   alarms?: string[];
   terms_above_noise: number | null;

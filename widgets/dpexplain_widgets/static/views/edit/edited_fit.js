@@ -7,7 +7,7 @@ import { afterOperations, startCurve, stepsOf } from "./arithmetic/edit_operatio
 const OF_RELEASED = {
   noise_std: null, structure_std: null, sampling_std: null, total_std: null, signal: null, bag_std: null,
   effect: null, effect_std: null, effect_signal: null, effect_size: null, effect_size_std: null, has_effect: null,
-  effect_caution: null, effect_note: null, noise_floor: null, above_noise: null, ranks: null, directions: null,
+  effect_remark: null, effect_warns: null, noise_floor: null, above_noise: null, ranks: null, directions: null,
   claims: null,
 };
 

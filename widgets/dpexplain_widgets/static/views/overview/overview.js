@@ -181,7 +181,7 @@ class Overview {
   }
 
   drawNoise(state) {
-    const { noise_words: words, effect_words: effects, effect_caution: caution, effect_note: note } = state.fit;
+    const { noise_words: words, effect_words: effects, effect_remark: remark } = state.fit;
     const agreement = rankAgreement(state);
     this.noise.hidden = !words && agreement === null;
     // Of models whose terms are not counted, such as trees and filters, the bar says nothing.
@@ -190,7 +190,7 @@ class Overview {
     this.count.hidden = above === null;
     setText(this.count, above === null ? "" : `${count} above noise`);
     this.noise.replaceChildren(
-      ...[words, effects, caution || note].filter(Boolean).map((text) => html("p", { class: "dpx-sentence" }, text)),
+      ...[words, effects, remark].filter(Boolean).map((text) => html("p", { class: "dpx-sentence" }, text)),
       ...(agreement === null ? [] : [agreement]));
   }
 

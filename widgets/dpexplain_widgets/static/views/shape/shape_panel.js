@@ -58,7 +58,7 @@ class ShapePanel {
     this.tip = pointerTip(this.plot);
     this.readoutTitle = html("strong", { class: "dpx-readout-title" });
     this.readoutText = html("span");
-    this.caution = html("p", { class: "dpx-note", role: "note" });
+    this.remark = html("p", { class: "dpx-note", role: "note" });
     this.termBox = choiceBox("Term", (name) => chooseTerm(this.model, name));
     this.options = shapeOptions(this.model);
     this.clear = button("Clear range", () => choose(this.model, { bin_range: null, second_range: null }));
@@ -72,7 +72,7 @@ class ShapePanel {
     this.extremeBox = choiceBox("Ask", (extreme) => choose(this.model, { extreme }));
     this.claim = claimPanel(this.model, [this.extremeBox.element, this.otherBox.element], () =>
       shapeForFigure(readState(this.model), { width: this.width, font: this.font, options: optionsOf(this.model) }));
-    const key = html("div", { class: "dpx-key" }, this.legend, this.caution);
+    const key = html("div", { class: "dpx-key" }, this.legend, this.remark);
     const controls = html("div", { class: "dpx-controls" }, this.options.elements, this.clear);
     this.keep = keepHeights([key, this.claim.element, controls]);
     host.append(
@@ -138,10 +138,10 @@ class ShapePanel {
     setText(this.about, shortName(state.term.description ?? "", 400));
     this.about.hidden = lettersOf(state.term.description ?? "") === "" ||
       lettersOf(state.term.description) === lettersOf(state.term.name);
-    const { effect_caution: caution, effect_note: note } = mainTerm(state);
-    setText(this.caution, caution || note || "");
-    this.caution.hidden = !caution && !note;
-    this.caution.classList.toggle("dpx-caution", Boolean(caution));
+    const { effect_remark: remark, effect_warns: warns } = mainTerm(state);
+    setText(this.remark, remark || "");
+    this.remark.hidden = !remark;
+    this.remark.classList.toggle("dpx-caution", Boolean(warns));
   }
 
   drawControls(state) {
