@@ -98,7 +98,7 @@ def as_column(name: str, values: Any, X: Any) -> Any:
 
     Returns
     -------
-    Series, ndarray or ExtensionArray of shape (n_samples,)
+    Series, Index, ndarray or ExtensionArray of shape (n_samples,)
 
     Raises
     ------
@@ -123,9 +123,9 @@ def _column(name: str, values: Any) -> Any:
     foreign = column_of(values)
     if foreign is not None:
         values = foreign
-    if not isinstance(values, pd.DataFrame | pd.Series | np.ndarray) and hasattr(
-        values, "__array__"
-    ):
+    # NumPy would make floats of a column of integers with an empty cell, and thus join persons.
+    kept = pd.DataFrame | pd.Series | pd.Index | pd.api.extensions.ExtensionArray | np.ndarray
+    if not isinstance(values, kept) and hasattr(values, "__array__"):
         values = np.asarray(values)
     if isinstance(values, pd.DataFrame | np.ndarray) and values.ndim == 2 and values.shape[1] == 1:
         warnings.warn(
@@ -134,7 +134,7 @@ def _column(name: str, values: Any) -> Any:
             stacklevel=5,
         )
         return _tables.one_column(values)
-    if isinstance(values, pd.DataFrame | pd.Series | np.ndarray | pd.api.extensions.ExtensionArray):
+    if isinstance(values, kept):
         return values
     if not isinstance(values, Iterable) or hasattr(values, "tocsr"):
         raise ValueError(f"{name} must be a column with one value per row of X; pass an array.")

@@ -81,6 +81,19 @@ def pushed_out_behind_a_mask(name: str) -> Finding:
     return Finding(bool(used & {0, 1}), f"{len(used & {0, 1})} of 2 people without a name in use")
 
 
+def joined_by_a_row_without_id(name: str) -> Finding:
+    """Leave out one ID in an array of integers: are two other people one person then?"""
+    X, y = table(name, 10)
+    ids = [2**53, 2**53 + 1, None, *range(7)]
+    kinds = [pd.array(ids, dtype="Int64"), pd.Index(ids, dtype="Int64"), pd.Categorical(ids)]
+    used = [_rows_in_use(name, X, y, people) for people in kinds]
+    return first_find(Finding(not rows >= {0, 1}, f"rows in use: {sorted(rows)}") for rows in used)
+
+
+def columns_of_numpy(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(persons, "as_column", lambda name, values, X: np.asarray(values))
+
+
 def masks_are_filled(patch: pytest.MonkeyPatch) -> None:
     def values_of(column: Any) -> Any:
         masked = isinstance(column, np.ma.MaskedArray)
@@ -225,6 +238,12 @@ ATTACKS = [
         pushed_out_behind_a_mask,
         masks_are_filled,
         "a mask is filled with a question mark",
+    ),
+    Attack(
+        "a row without an ID makes two other people one person",
+        joined_by_a_row_without_id,
+        columns_of_numpy,
+        "IDs are turned into an array of NumPy",
     ),
     Attack(
         "two people whose names have one hash",
