@@ -234,7 +234,7 @@ def budget_words(answers: Answers) -> str:
     )
 
 
-def meaning_words(epsilon: str, delta: float = 1e-6) -> str:
+def meaning_words(epsilon: str) -> str:
     """Explain epsilon in one sentence, as odds; "" if it is not positive and finite."""
     try:
         value = float(epsilon)
@@ -242,7 +242,7 @@ def meaning_words(epsilon: str, delta: float = 1e-6) -> str:
         return ""
     if not 0.0 < value < math.inf:
         return ""
-    right = guesses_of_hundred(value, delta)
+    right = guesses_of_hundred(value, 1e-6)
     return (
         f"With ε = {short_number(value)}, someone who guesses whether a given record or person is "
         f"in the table is right at most {right} times out of 100, instead of 50: odds of at most "

@@ -26,9 +26,9 @@ def short_number(value: float, digits: int = 4) -> str:
     return f"{value:.{digits}g}"
 
 
-def signed_number(value: float, digits: int = 3) -> str:
+def signed_number(value: float) -> str:
     """Format a contribution with its sign."""
-    text = short_number(value, digits)
+    text = short_number(value, 3)
     return text if value <= 0 else f"+{text}"
 
 

@@ -78,9 +78,7 @@ def plot_pair(pair: PairCurve, *, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def draw_pair(
-    ax: Axes, pair: PairCurve, *, limit: float | None = None, color_bar: bool = True
-) -> None:
+def draw_pair(ax: Axes, pair: PairCurve, *, limit: float | None = None) -> None:
     """Draw a pair without a title, optionally with a scale shared between panels."""
     colors = theme(ax)
     limit = symmetric_limit(pair.contribution) if limit is None else limit
@@ -98,9 +96,8 @@ def draw_pair(
     ax.tick_params(length=0)
     ax.tick_params(axis="x", labelrotation=45)
     ax.grid(visible=False)
-    if color_bar:
-        bar = ax.figure.colorbar(scale, ax=ax)
-        bar.set_label(contribution_label(pair.score_unit))
+    bar = ax.figure.colorbar(scale, ax=ax)
+    bar.set_label(contribution_label(pair.score_unit))
     watermark(ax, pair.guarantee)
 
 

@@ -12,6 +12,9 @@ from dpexplain.tables.cells import FIRST_DAY, LAST_DAY, cell_day, cell_text
 
 Label: TypeAlias = str | int | float | bool
 
+_N_SHOWN = 6
+"""Maximum number of entries of a list in a message."""
+
 
 def set_bounds(owner: Any) -> None:
     """Check the bounds of a feature or target, and convert them to floats."""
@@ -157,11 +160,11 @@ def short(number: float) -> str:
     return str(int(number)) if number.is_integer() and abs(number) < 1e15 else repr(number)
 
 
-def short_list(values: tuple[Label, ...], n_shown: int = 6) -> str:
+def short_list(values: tuple[Label, ...]) -> str:
     """Format the first entries of a list, and say how many more there are."""
-    shown = [repr(value) for value in values[:n_shown]]
-    if len(values) > n_shown:
-        shown.append(f"… {len(values) - n_shown} more")
+    shown = [repr(value) for value in values[:_N_SHOWN]]
+    if len(values) > _N_SHOWN:
+        shown.append(f"… {len(values) - _N_SHOWN} more")
     return f"[{', '.join(shown)}]"
 
 

@@ -36,7 +36,6 @@ FEATURES = {
     "job": Categorical(["clerk", "nurse", "smith"]),
 }
 CANARY = "Zorblax-1729"
-NUMBER_CANARY = 0.1729172917291729
 
 
 def _nobody(name: str) -> bool:

@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 
 import dpexplain.models as models
-from dpexplain.models.additive.model import AdditiveModel
 from dpexplain.models.private import PrivateEstimator
 from dpexplain.schema import Categorical, Classes, Feature, Numeric, Range, Schema
 
@@ -23,7 +22,6 @@ _DAILY = {
     "DPLocallyLinearClassifier",
     "DPRandomForestClassifier",
 }
-ADDITIVE = [name for name in PRIVATE if issubclass(getattr(models, name), AdditiveModel)]
 # Ways of fitting that take other paths through the records, for the models that offer them.
 _OTHER_WAYS: tuple[dict[str, Any], ...] = (
     {"objective": "poisson"},

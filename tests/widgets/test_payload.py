@@ -44,7 +44,6 @@ def test_numbers_are_bit_exact(comparison, payload):
                 assert term["noise_floor"] == shape.noise_floor
                 assert np.array_equal(term["total_std"], shape.total_std)
                 assert term["signal"] == shape.signal.tolist()
-                assert term["corrected_importance"] == shape.corrected_importance
 
 
 def test_joint_noise_arrives_as_words_marks_and_places():

@@ -42,9 +42,9 @@ def drawn_importances(
 
 
 def rank_intervals(
-    importance: FloatArray, draws: Sequence[FloatArray], level: float = LEVEL
+    importance: FloatArray, draws: Sequence[FloatArray]
 ) -> tuple[FloatArray, FloatArray]:
-    """Return simultaneous rank intervals for all terms.
+    """Return simultaneous 95% rank intervals for all terms.
 
     Parameters
     ----------
@@ -53,8 +53,6 @@ def rank_intervals(
         several.
     draws : sequence of ndarray of shape (n_draws, n_terms)
         Importances under simulated noise, one array for each class.
-    level : float, default=0.95
-        Simultaneous confidence level of the intervals.
 
     Returns
     -------
@@ -73,7 +71,7 @@ def rank_intervals(
         stds = [np.maximum(g.std(axis=0), 1e-300) for g in gaps]
         std = np.mean(stds, axis=0)
         factor = max(
-            np.quantile(np.abs(g / s).max(axis=1), level) for g, s in zip(gaps, stds, strict=True)
+            np.quantile(np.abs(g / s).max(axis=1), LEVEL) for g, s in zip(gaps, stds, strict=True)
         )
         ahead = importance[others] - importance[k]
         low[k] += np.sum(ahead > factor * std)

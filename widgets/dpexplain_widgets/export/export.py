@@ -141,7 +141,7 @@ def _without_kernel(state: dict[str, Any]) -> dict[str, Any]:
 
 def _without_sums(payload: dict[str, Any]) -> dict[str, Any]:
     """Drop data needed only for edits, to make the page smaller."""
-    unread = dict.fromkeys(("recovered", "stretch", "corrected_importance"))
+    unread = dict.fromkeys(("recovered", "stretch"))
 
     def lighter(fit: dict[str, Any]) -> dict[str, Any]:
         return {**fit, "terms": [{**term, **unread} for term in fit["terms"]]}

@@ -105,7 +105,6 @@ def _pair_fit(pair: PairCurve, above_noise: Collection[str] | None = None) -> di
         **_noise(pair),
         "above_noise": None if above_noise is None else pair.name in above_noise,
         "importance": pair.importance,
-        "corrected_importance": pair.corrected_importance,
         "axes": [_axis(axis) for axis in pair.axes],
     }
 
@@ -145,7 +144,6 @@ def _absent(pair: Mapping[str, Any]) -> dict[str, Any]:
         "count": zeros,
         "total_std": zeros,
         "importance": 0.0,
-        "corrected_importance": 0.0,
         "absent": True,
     }
 

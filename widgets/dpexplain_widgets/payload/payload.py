@@ -477,7 +477,6 @@ def _term_fit(shape: ShapeFunction) -> dict[str, Any]:
         ),
         "noise_floor": shape.noise_floor,
         "importance": shape.importance,
-        "corrected_importance": shape.corrected_importance,
     }
 
 

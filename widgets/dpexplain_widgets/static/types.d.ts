@@ -47,7 +47,6 @@ export interface TermFit {
   signal: boolean[] | null;
   noise_floor: number | null;
   importance: number;
-  corrected_importance: number;
   directions: string | null;
   above_noise: boolean | null;
   ranks: [number, number] | null;

@@ -47,7 +47,7 @@ from dpexplain.models.boosting.uncertainty.shrinkage import evidence, stretches
 
 FloatArray = NDArray[np.float64]
 
-N_SIMULATIONS = 200
+_N_SIMULATIONS = 200
 """Number of simulated fits; the relative error of a standard deviation is 1 / sqrt(2 * 200) =
 5%."""
 
@@ -66,7 +66,6 @@ def simulate_noise(
     terms: AdditiveTerms,
     objective: Objective,
     *,
-    n_simulations: int = N_SIMULATIONS,
     n_structures: int = N_STRUCTURES,
 ) -> tuple[NoiseDraws, ...]:
     """Simulate errors due to privacy noise, random structure and sampling.
@@ -79,9 +78,6 @@ def simulate_noise(
         Centered terms of the fit, in score units.
     objective : Objective
         The objective of the fit.
-    n_simulations : int, default=200
-        Number of simulated fits with privacy noise; the same number of fits is simulated with
-        sampling errors. The number is reduced if there are more than two classes.
     n_structures : int, default=120
         Number of simulated structures.
 
@@ -97,7 +93,7 @@ def simulate_noise(
         fit, curvature.per_score, rng, bound=objective.bound, scale=objective.scale
     )
     n_scores = objective.loss.n_scores
-    n_simulations = max(n_simulations // n_scores, min(n_simulations, _LEAST_SIMULATIONS))
+    n_simulations = max(_N_SIMULATIONS // n_scores, _LEAST_SIMULATIONS)
     n_simulations -= n_simulations % len(correlation.draws)
     privacy, sampling = _replayed(fit, curvature, correlation, objective, n_simulations, rng)
     # Errors shared by all classes have no effect, so errors of one class relative to the others

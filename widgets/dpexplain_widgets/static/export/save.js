@@ -15,7 +15,7 @@ function viewsIn(root) {
 }
 
 /** A file name made of the letters and digits of a heading. */
-export function fileName(heading, ending) {
+function fileName(heading, ending) {
   const plain = heading.normalize("NFKD").replace(/[\u0300-\u036f]/g, "").toLowerCase();
   const words = plain.match(/[a-z0-9]+/g) ?? ["view"];
   return `${words.join("-").slice(0, 60)}.${ending}`;

@@ -84,13 +84,13 @@ function numberIn(text) {
 }
 
 /** Compare two cells: as numbers if both begin with one, else as text. */
-export function compareCells(a, b) {
+function compareCells(a, b) {
   const [first, second] = [a, b].map(numberIn);
   return first !== null && second !== null && first !== second ? first - second : a.localeCompare(b);
 }
 
 /** Let the headings of a table sort its rows. `order` is {column, down}, kept by the caller. */
-export function sortable(table, order) {
+function sortable(table, order) {
   const heads = Array.from(table.tHead.rows[0].cells);
   const sort = () => {
     heads.forEach((head, k) => {

@@ -17,7 +17,7 @@ function colorOfVariable(name) {
 }
 
 /** Whether the page around a view is dark. */
-export function pageIsDark() {
+function pageIsDark() {
   const declared = document.body.dataset.jpThemeLight;
   if (declared !== undefined) return declared === "false";
   const color = colorOfVariable("--jp-layout-color0");

@@ -107,7 +107,7 @@ function hideStill(root, model) {
  * that removes the view. Returns a function that removes everything.
  * @param {import("../types").Model} model
  */
-export function mountView(name, create, model, el) {
+function mountView(name, create, model, el) {
   const host = html("section", { class: `dpx-panel dpx-${name}` });
   const root = html("div", { class: "dpx" }, host);
   el.append(root);

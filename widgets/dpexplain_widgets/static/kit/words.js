@@ -132,7 +132,7 @@ const CLOSE = 0.5;
  * @param {import("../types").TermFit} termFit
  * @returns {"close" | "unknown" | null}
  */
-export function opennessOf(fit, termFit, bin) {
+function opennessOf(fit, termFit, bin) {
   if (noiseVerdict(termFit, bin) !== "inside") return null;
   const farthest = Math.abs(termFit.contribution[bin]) + termFit.band_factor * termFit.total_std[bin];
   const strongest = Math.max(...fit.terms.map((term) => term.importance));

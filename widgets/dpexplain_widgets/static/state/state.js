@@ -172,7 +172,7 @@ export function chosenRange(state, count) {
  * @param {number} count
  * @returns {[number, number] | null}
  */
-export function rangeWithin(ends, count) {
+function rangeWithin(ends, count) {
   const [first, last] = ends ?? [0, -1];
   return Number.isInteger(first) && first >= 0 && first <= last && last < count ? [first, last] : null;
 }

@@ -21,7 +21,7 @@ const SEARCH_FROM = 16;
  * Indices of the terms in the order to list them.
  * @param {import("../types").State} state
  */
-export function termOrder(state, order) {
+function termOrder(state, order) {
   const { terms, fits } = state.payload;
   const indices = terms.map((_, i) => i);
   if (order === "schema") return indices;

@@ -32,7 +32,7 @@ export function sidesOf(termFit, { kind, bins }) {
 }
 
 /** Whether a question is about a range, or two. */
-export const isOfRanges = (kind) => kind.startsWith("range");
+const isOfRanges = (kind) => kind.startsWith("range");
 
 /**
  * Variance of a contrast divided by the largest possible, rounded up, as a function of its two bins, or of the first

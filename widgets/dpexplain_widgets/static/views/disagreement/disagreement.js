@@ -25,7 +25,7 @@ const HINT_OF_CELLS = "Click a cell, or use the arrow keys and Enter.";
  * Disagreement of each term at each epsilon: rows by term, numbers by stop; null where unknown.
  * @param {import("../../types").State} state
  */
-export function disagreements(state, comparison) {
+function disagreements(state, comparison) {
   const fitOf = (row) => row[Math.min(state.repeat, row.length - 1)];
   const pairs = state.payload.fits.map((row, stop) => [fitOf(row), comparison.fitAt(stop)]);
   return state.payload.terms.map((_, i) =>
@@ -38,7 +38,7 @@ export function disagreements(state, comparison) {
  * Whether the numbers may be shared: all fits used must be private.
  * @param {import("../../types").State} state
  */
-export function comparesReleasable(state, comparison) {
+function comparesReleasable(state, comparison) {
   const fits = state.payload.fits.flatMap((row, stop) => [...row, comparison.fitAt(stop)]);
   return fits.every((fit) => fit === null || fit.guarantee.private);
 }

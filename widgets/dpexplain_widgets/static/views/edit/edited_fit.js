@@ -27,7 +27,7 @@ function editedTerm(term, termFit, operations, denoised) {
  * @param {import("../../types").Model} model
  * @param {import("../../types").State} state
  */
-export function editedFit(model, { payload, fit, stop, repeat }) {
+function editedFit(model, { payload, fit, stop, repeat }) {
   const operations = operationsOf(logOf(model));
   if (operations.length === 0) return fit;
   const denoised = model.get("denoised") ?? {};

@@ -78,7 +78,7 @@ const FILTER_PARTS = [
  * Put the Explorer into `host`. Returns a function that ends it.
  * @param {import("../../types").Model} model
  */
-export function createExplorer(model, host) {
+function createExplorer(model, host) {
   const parts = model.get("payload").filters ? FILTER_PARTS : PARTS;
   const grid = html("div", { class: "dpx-parts" });
   const stops = parts.map(([name, create]) => {

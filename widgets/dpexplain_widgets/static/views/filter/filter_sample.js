@@ -25,7 +25,7 @@ function largestOf(values) {
 }
 
 /** A bar for each share, the largest in another color, and a line at equal shares. */
-export function shareBars(shares, width) {
+function shareBars(shares, width) {
   const step = Math.max(BARS.narrow, Math.min(BARS.wide, width / shares.length));
   const largest = Math.max(...shares, 1.5 / shares.length);
   const top = shares.indexOf(Math.max(...shares));

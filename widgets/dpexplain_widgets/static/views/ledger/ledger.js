@@ -97,7 +97,7 @@ function wordsOfUse(ledger) {
 }
 
 /** The guarantee of a ledger for a unit other than the unit of the total. */
-export function wordsOfUnit(total) {
+function wordsOfUnit(total) {
   if (total.unbounded.length > 0) return `no bound for ${shortName(total.unit, 80)}`;
   return `for ${shortName(total.unit, 80)} ε = ${formatEpsilon(number(total.epsilon))}`;
 }
@@ -122,7 +122,7 @@ export function ledgerWords(ledger) {
 const EVENTS_SHOWN = 6;
 
 /** What an event released, and with how much noise. */
-export function eventWords(event) {
+function eventWords(event) {
   const noise = () => `noise multiplier ${formatNumber(event.noise_multiplier, 4)}`;
   const times = event.count === undefined ? "" : `${event.count} × `;
   switch (event.type) {

@@ -144,7 +144,7 @@ export function thresholdScore(link, threshold) {
 }
 
 /** Signs with at least this probability count as certain. */
-export const CERTAIN = 0.975;
+const CERTAIN = 0.975;
 
 /** "certain" or "uncertain" for the sign of a contribution; null if unknown. */
 export function signWord(part) {

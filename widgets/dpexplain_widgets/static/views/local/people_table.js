@@ -6,7 +6,7 @@ import { choose } from "../../state/choosing.js";
 import { decisionsOf, hasPrediction } from "./people.js";
 
 /** The most rows drawn at once; sorting brings the others into view. */
-export const MOST_ROWS = 100;
+const MOST_ROWS = 100;
 
 const ABOUT = "Certainty: probability that the prediction without the noise of this fit is on the same side of the " +
   "threshold. Reruns: expected share of new fits at this ε with the same decision. Fits: how many of all fits " +

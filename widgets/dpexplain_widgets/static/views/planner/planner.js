@@ -14,7 +14,7 @@ const NEEDED_MEANING = "Measured where the fits shown here decide it. Beyond the
   "assuming that privacy noise shrinks as it does in theory. It costs no privacy.";
 
 /** Epsilon at a position of the slider, with two significant digits. */
-export function epsilonAt(step, [low, high]) {
+function epsilonAt(step, [low, high]) {
   const log = linearScale([0, STEPS], [Math.log(low), Math.log(high)])(step);
   return Math.min(high, Math.max(low, Number(Math.exp(log).toPrecision(2))));
 }

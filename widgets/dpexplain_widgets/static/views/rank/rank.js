@@ -17,7 +17,7 @@ import { atFitWords, placeWords, spokenNoise } from "../../kit/words.js";
  * The rank of a term in the selected fit, in words.
  * @param {import("../../types").State} state
  */
-export function rankWords(state, i) {
+function rankWords(state, i) {
   const term = state.fit.terms[i];
   if (term.axes) return `${quotedName(state.payload.terms[i].name, 48)}: pairs of features have no rank`;
   const place = `rank ${placesOf(state.fit)[i]} of ${rankedTerms(state.payload).length} ${atFitWords(state)}`;

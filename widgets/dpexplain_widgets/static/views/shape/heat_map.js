@@ -23,7 +23,7 @@ export function cellPlace(termFit, cell) {
 }
 
 /** Largest absolute contribution, the end of the color scale; 1 if all are zero. */
-export function heatLimit({ contribution }) {
+function heatLimit({ contribution }) {
   return contribution.reduce((most, value) => Math.max(most, Math.abs(value)), 0) || 1;
 }
 

@@ -25,7 +25,7 @@ const CELL_STEPS = {
 };
 
 /** Bins of a cell in words: "age 30 – 34, job nurse". */
-export function cellWords(termFit, cell) {
+function cellWords(termFit, cell) {
   return cellPlace(termFit, cell).map((place, k) => {
     const { name, unit, labels, special } = termFit.axes[k];
     const inUnit = unit && place < labels.length - special.length ? ` ${quotedName(unit, 24)}` : "";
@@ -63,7 +63,7 @@ function pairSummary(state, termFit) {
 }
 
 /** Words for a pair that the model shown does not have, with the epsilons at which it exists. */
-export function absentWords(state) {
+function absentWords(state) {
   const { epsilons, fits } = state.payload;
   const others = epsilons.filter((_, stop) => fits[stop].some((fit) => !fit.terms[state.termIndex].absent));
   const where = `The ${state.atReference ? "" : "model at "}${fitWords(state)}`;

@@ -12,7 +12,7 @@ import { viewWidget } from "../../kit/view.js";
  * Put the shape view into `host`. Returns a function that ends it.
  * @param {import("../../types").Model} model
  */
-export function createShape(model, host, options) {
+function createShape(model, host, options) {
   let stopShown = () => {};
   let shown = null;
   const alone = standaloneParts(model);

@@ -49,7 +49,7 @@ function namedBins(curve, names) {
 }
 
 /** The bins an operation applies to. */
-export function binsOf(curve, step) {
+function binsOf(curve, step) {
   const all = (count) => Array.from({ length: count }, (_, i) => i);
   if (WHOLE_TERM.includes(step.operation)) return all(curve.values.length);
   if (step.bins) {
@@ -148,7 +148,7 @@ function checkBins(step, curve, bins) {
 }
 
 /** The curve after a single operation; throws a readable Error if it does not apply. */
-export function afterStep(curve, step) {
+function afterStep(curve, step) {
   if (step.operation === "revert") {
     const released = curve.termFit.contribution;
     return { ...curve, values: released.slice(), said: released.slice(), shift: 0 };
