@@ -140,12 +140,11 @@ def _beside_text(studies: pd.DataFrame, folder: Path, told: set[str]) -> str:
     if not parts:
         return ""
     head = (
-        "\n## Tables\n\nA cell shows our mean ± its standard error over repeats / the published "
-        "mean. A single repeat has no standard error. Bold cells differ by more than two published "
-        "standard deviations (two of ours if none is printed; for shares of domains, two "
-        "standard errors) or by a factor of "
-        "two; bold sizes of data "
-        "differ at all. The CSV files have all digits and deviations.\n"
+        "\n## Tables\n\nA cell shows our mean ± its standard error over repeats (domains, for "
+        "shares of domains) / the published mean. A single repeat has no standard error. Bold "
+        "cells differ by more than two published standard deviations (two of ours if none is "
+        "printed; for shares of domains, two standard errors) or by a factor of two; bold sizes of "
+        "data differ at all. The CSV files have all digits and deviations.\n"
     )
     found = "\n".join(causes) or "No difference needs one."
     return f"{head}{''.join(parts)}\n## Causes\n\n{found}\n"

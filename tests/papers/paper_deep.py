@@ -338,23 +338,22 @@ STUDIES: tuple[Study, ...] = (
     Study(
         name=NETWORKS,
         paper=PAPER,
-        shows="section 4.1 and figures 2, 4, 8 and 9 as numbers: accuracy of the networks of the "
-        "paper and of locally linear models with and without privacy, and how far their "
+        shows="section 4.1 and figures 2, 4, 8 and 9 as numbers: accuracy of networks of the "
+        "paper's sizes and of locally linear models with and without privacy, and how far their "
         "explanations agree",
         protocol=f"{_PROTOCOL} Two networks: one of 431,080 weights, the example of PyTorch "
         "that the paper cites, as it was then, and one of 26,010, of which it prints this "
-        "number and the kinds of layers (two convolutions, two dense): the network in the "
-        "examples of TensorFlow Privacy and Opacus has both. It does not print how they were "
-        "trained; its authors' code (frhrdr/dp-llm on GitHub) trains the large one without "
-        "privacy only, as PyTorch's example does. With privacy, both have the rate 0.25, clip 1.5 "
-        "and samples of 256 that TensorFlow Privacy printed for epsilon 1.19, the one of figure 8. "
-        "Without privacy, the "
+        "number, the kinds of layers (two convolutions, two dense) and the accuracy of figure 8: "
+        "the network in the examples of TensorFlow Privacy and Opacus has this number and these "
+        "layers. It prints epsilon, but no other setting of their training; its authors' code "
+        "(frhrdr/dp-llm on GitHub) trains the large one without privacy only, as PyTorch's "
+        "example does. With privacy, both have the rate 0.25, clip 1.5 and samples of 256 that "
+        "TensorFlow Privacy printed for epsilon 1.19, the one of figure 8. Without privacy, the "
         "large one has PyTorch's example (rate 0.01, momentum 0.5, batches of 64, 10 epochs), "
         "the small one TensorFlow Privacy's (rate 0.1, batches of 256). 20 epochs, where "
-        "TensorFlow Privacy has 15 with privacy; nothing was tuned. The table was made on one "
-        "NVIDIA H200, ten processes at a time; seconds are of CPU time, and the CPU mostly waits "
-        "for the GPU. The study is left out where PyTorch sees no GPU, unless "
-        "PAPERS_WITHOUT_GPU=1 is set.",
+        "TensorFlow Privacy has 15 with privacy; the networks were not tuned. The table was made "
+        "on one NVIDIA H200, ten processes at a time; seconds are of CPU time. The study is left "
+        "out where PyTorch sees no GPU, unless PAPERS_WITHOUT_GPU=1 is set.",
         cells=network_cells,
         measure=measure_networks,
         published=(
@@ -390,8 +389,8 @@ STUDIES: tuple[Study, ...] = (
         protocol=f"{_PROTOCOL} A network of 14,634 weights with tanh, whose rates were chosen on "
         "held-out training images of digits and MNIST at epsilon 2; Poisson samples of 2,000, 10 "
         "epochs, without privacy 5. Epsilon 0.5 and 2 on MNIST, 2 on Fashion-MNIST. "
-        "The CPU seconds of fits without privacy on Fashion-MNIST are from another machine than "
-        "all others. A fast run has digits.",
+        "The printed accuracies are of networks that the paper cites. CPU seconds are from more "
+        "than one machine. A fast run has digits.",
         cells=image_cells,
         measure=measure,
         published=(_published("mnist", CNN, 2.0, 0.95), _published("mnist", CNN, 0.5, 0.92)),

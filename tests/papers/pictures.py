@@ -397,7 +397,7 @@ PICTURES = {
         ),
         Picture(
             "objective_calibration_settings",
-            "Errors with bounds M of 1 and 10 on a leaf value, best over beta; the "
+            "Errors of O.C with bounds M of 1 and 10 on a leaf value, best over beta; the "
             "paper does not print them",
             ("objective_calibration_settings",),
             _leaf_bounds,
@@ -428,8 +428,8 @@ PICTURES = {
         ),
         Picture(
             "locally_linear_networks",
-            "Section 4.1 and figure 8: accuracy of the paper's networks and of locally linear maps "
-            "over epsilon, published numbers as circles",
+            "Section 4.1 and figure 8: accuracy of networks of the paper's sizes and of locally "
+            "linear maps with our recipe over epsilon, published numbers as circles",
             ("locally_linear_networks",),
             _networks,
         ),

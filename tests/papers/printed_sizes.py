@@ -78,8 +78,11 @@ _A_SAMPLE = (
 _SIMULATED = "simulated with fewer rows and columns, for memory and time"
 _CAUSE = {
     (NORI, "telco"): "26.5% of all 7,043 customers; 26.6% of the 7,032 whose charges are complete",
-    (NORI, "california"): "the paper has 20,499 of the 20,640 rows, and does not say which",
-    (NORI, "elevators"): "one row more; the paper does not say which is missing",
+    (
+        NORI,
+        "california",
+    ): "the paper has 20,499 rows, and does not say which of the 20,640 it leaves out",
+    (NORI, "elevators"): "one row more than in the paper, which does not say why",
     (NORI, "pol"): "48 columns and a target here; the paper probably counts the target",
     (NORI, "wine"): "red and white wine here, of which 5,318 rows are distinct; the paper has "
     "5,297",
