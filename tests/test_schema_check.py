@@ -38,6 +38,18 @@ def test_a_table_that_fits_has_no_problem():
     assert "NOT PRIVATE" in repr(fine) + fine._repr_html_()
 
 
+def test_a_printed_report_lists_the_findings_and_says_who_may_see_them():
+    wrong = report(pd.DataFrame({"age": ["31 years"], "job": ["clerk"]}), ["no"])
+    text = str(wrong)
+    assert text.startswith("NOT PRIVATE")
+    for words in ("age", "no number", "counted as missing", "31 years"):
+        assert words in text
+        assert (words in repr(wrong)) is False
+    fine = str(report(pd.DataFrame({"age": [20], "job": ["clerk"]}), ["no"]))
+    assert fine.startswith("NOT PRIVATE")
+    assert fine.endswith("The schema fits every cell.")
+
+
 def test_every_kind_of_mistake_is_counted_under_its_column():
     X = pd.DataFrame(
         {

@@ -20,6 +20,13 @@ LEDGER_SUFFIX = ".ledger.json"
 class Parser(argparse.ArgumentParser):
     """Parser that answers a wrong call with the first example of its help."""
 
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse the arguments; a command itself rejects those that it does not know."""
+        known, unknown = super().parse_known_args(args, namespace)
+        if unknown and self._subparsers is None:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        return known, unknown
+
     def error(self, message: str) -> NoReturn:
         """Print what is wrong and what to do next, and exit with status 2."""
         first = (self.epilog or "").split("examples:\n")[-1].replace("\\\n", " ").split("\n")[0]

@@ -25,6 +25,12 @@ ONE_OF_A_SWEEP = (
     "in Python, dpexplain.io.save(comparison.explanations[epsilon][0], 'model.json') saves one fit "
     "of a sweep and spends nothing."
 )
+_FILE = "dpexplain.io.save(..., path) writes a file, and dpexplain.io.load(path) reads it"
+_TABLE = "frame() returns a pandas table, which has such methods"
+_ELSEWHERE = {
+    **dict.fromkeys(("to_json", "save", "dump"), _FILE),
+    **dict.fromkeys(("to_csv", "to_excel", "to_dict", "to_frame"), _TABLE),
+}
 NOT_RELEASABLE = "shows samples not marked public \u2014 do not publish"
 
 
@@ -33,6 +39,15 @@ class Display(ABC):
 
     Subclasses override the methods that they support.
     """
+
+    if not TYPE_CHECKING:  # type checkers would accept any attribute
+
+        def __getattr__(self, name: str) -> Any:
+            if name in _ELSEWHERE:
+                raise AttributeError(
+                    f"{type(self).__name__} has no method {name!r}; {_ELSEWHERE[name]}."
+                )
+            return object.__getattribute__(self, name)  # raises Python's own error
 
     @property
     @abstractmethod

@@ -277,7 +277,14 @@ def some_rows_with_target(X: Any, y: Any, schema: Schema) -> tuple[Any, Any]:
     return X, y
 
 
-_NO_WEIGHTS = " Instead of survey weights, make the columns that they follow from features."
+_EXPOSURE = (
+    " Instead, make the exposure (such as person-years) a feature: the effects of other features "
+    "then compare records of equal exposure."
+)
+_INSTEAD = {
+    "sample_weight": " Instead of survey weights, make the columns that they follow from features.",
+    **dict.fromkeys(("exposure", "offset", "init_score", "base_margin"), _EXPOSURE),
+}
 
 
 def reject_unsupported(given: Mapping[str, Any], kind: str, reason: str) -> None:
@@ -300,7 +307,7 @@ def reject_unsupported(given: Mapping[str, Any], kind: str, reason: str) -> None
     if named := sorted(name for name, value in given.items() if value is not None):
         raise TypeError(
             f"fit got {', '.join(named)}, which {kind} fits do not support, because {reason}. "
-            f"Remove it.{_NO_WEIGHTS * ('sample_weight' in named)}"
+            f"Remove it.{''.join({_INSTEAD.get(name, ''): None for name in named})}"
         )
 
 

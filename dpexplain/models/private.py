@@ -137,7 +137,7 @@ class PrivateEstimator(PrivateHooks):
         reject_unsupported(
             unsupported,
             "private",
-            "weights, warm starts and callbacks would change a record's influence",
+            "weights, offsets, warm starts and callbacks would change a record's influence",
         )
         X = self._as_table(X)
         if not isinstance(X, ChunkedTable):

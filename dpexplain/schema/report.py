@@ -74,8 +74,13 @@ class SchemaReport:
     def __repr__(self) -> str:
         """Say how many findings there are, without quoting cells."""
         problems = "1 problem" if len(self.rows) == 1 else f"{len(self.rows)} problems"
-        found = "nothing" if self.fits else f"{problems}, .frame() lists them"
+        found = "nothing" if self.fits else f"{problems}, print() or .frame() lists them"
         return f"SchemaReport({found}; NOT PRIVATE)"
+
+    def __str__(self) -> str:
+        """Return all findings as text, with counts and examples. NOT PRIVATE."""
+        found = "The schema fits every cell." if self.fits else self.frame().to_string(index=False)
+        return f"{_WARNING}\n\n{found}"
 
     def _repr_html_(self) -> str:
         head = f"<p><strong>{_WARNING}</strong></p>"

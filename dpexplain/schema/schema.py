@@ -97,6 +97,16 @@ class Schema(FromInterpret):
         check_roles([*self.id, *person], self.features, self.target)
         object.__setattr__(self, "features", MappingProxyType(dict(self.features)))
 
+    if not TYPE_CHECKING:  # type checkers would accept any attribute
+
+        def __getattr__(self, name: str) -> Any:
+            if name in ("save", "load", "to_json", "dump"):
+                raise AttributeError(
+                    f"Schema has no method {name!r}; schema.to_toml(path) writes a file, and "
+                    "Schema.from_toml(path) reads it."
+                )
+            return object.__getattribute__(self, name)  # raises Python's own error
+
     @property
     def feature_names(self) -> tuple[str, ...]:
         """Names of the features, in order."""
@@ -441,8 +451,8 @@ class Schema(FromInterpret):
             Report on cells that are empty, not a number or date, out of bounds, or not in a list,
             and on columns that look wrong (for example, an ID column, a column with an undeclared
             missing-value marker, or a copy of the target). For each problem, it gives the number of
-            cells, examples, and what a private fit does with them. ``frame()`` returns it as a
-            table.
+            cells, examples, and what a private fit does with them. ``print(report)`` shows it, and
+            ``report.frame()`` returns it as a table.
 
         Raises
         ------

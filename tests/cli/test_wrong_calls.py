@@ -30,8 +30,17 @@ def test_a_wrong_call_is_answered_with_an_example_that_the_command_accepts(comma
         parser().parse_args([*words, "--no-such-option"])
     assert left.value.code == 2
     said, example, more = capsys.readouterr().err.splitlines()
-    assert said.startswith("dpexplain")
-    assert more.startswith("all options: dpexplain")
+    assert said.startswith(f"{command.prog}: ")
+    assert more == f"all options: {command.prog} --help"
     shown = example.removeprefix("for example: dpexplain ")
     assert shown != example
     parser().parse_args(shlex.split(shown))
+
+
+def test_a_file_too_many_is_rejected_by_the_command_that_got_it(capsys):
+    with pytest.raises(SystemExit):
+        parser().parse_args(["explain", "first.json", "second.json"])
+    assert capsys.readouterr().err.splitlines()[:2] == [
+        "dpexplain explain: unrecognized arguments: second.json",
+        "for example: dpexplain explain model.json",
+    ]

@@ -122,3 +122,17 @@ def test_a_private_explanation_holds_nothing_of_a_fit_with_another_guarantee(oth
         classifier(terms=(age(dearer), job()))
     with pytest.raises(ValueError, match="those of another fit: 'age', 'job'"):
         dataclasses.replace(classifier(dearer), guarantee=classifier().guarantee)
+
+
+@pytest.mark.parametrize("shown", [classifier(), age()], ids=["explanation", "curve"])
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("to_json", "'to_json'; dpexplain.io.save.* dpexplain.io.load"),
+        ("to_csv", "'to_csv'; frame"),
+        ("nosuch", "object has no attribute 'nosuch'"),
+    ],
+)
+def test_a_method_that_an_explanation_lacks_is_answered_with_what_to_call(shown, name, words):
+    with pytest.raises(AttributeError, match=words):
+        getattr(shown, name)

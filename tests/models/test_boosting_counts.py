@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.metrics import mean_poisson_deviance
 
@@ -162,3 +163,29 @@ def test_a_deviance_of_what_cannot_be_read_is_not_a_number_and_raises_nothing():
     assert np.isnan(measure(model, X, ["x"] * 100)[1])
     assert measure(model, X, [-3.0] * 100)[1] >= 0
     assert np.isnan(poisson_deviance(np.zeros(0), np.zeros(0)))
+
+
+@pytest.mark.parametrize("name", ["exposure", "offset", "init_score", "base_margin"])
+@both
+def test_an_exposure_is_refused_and_the_answer_is_to_make_it_a_feature(estimator, name):
+    X, _, y = make_data(100)
+    with pytest.raises(TypeError, match=f"{name}.* Instead, make the exposure .* a feature"):
+        clone(estimator).fit(X, y, **{name: np.ones(100)})
+
+
+def test_a_feature_for_the_exposure_makes_factors_ratios_of_rates():
+    rng = np.random.default_rng(0)
+    mines = rng.random(8000) < 0.5
+    years = np.exp(rng.normal(2, 0.8, 8000)).clip(0.5, 100) * np.where(mines, 2, 1)
+    X = pd.DataFrame({"section": np.where(mines, "mining", "retail"), "person_years": years})
+    y = rng.poisson(np.where(mines, 0.2, 0.1) * years).astype(float)
+
+    def factor(features):
+        schema = Schema(features, target=Range(0, 200, name="accidents"))
+        model = ExplainableBoostingRegressor(schema=schema, objective="poisson")
+        curve = model.fit(X, y).explain_global()["section"].contribution
+        return np.exp(curve[0] - curve[1])
+
+    section = Categorical(["mining", "retail"])
+    assert factor({"section": section}) > 3
+    assert 1.8 < factor({"section": section, "person_years": Numeric(0, 200)}) < 2.2
