@@ -156,7 +156,7 @@ class Disagreement {
     const leave = releasable ? "" : " Not releasable.";
     setText(this.about,
       `Each number is the distance between the curve of a term and that of ${this.comparison.words}, in percent ` +
-      `of the size of that curve, averaged over the records.${without}${leave}`);
+      `of the size of that curve, averaged over the records. For a term within the noise, noise alone can reach 100%.${without}${leave}`);
   }
 
   summary(state) {
