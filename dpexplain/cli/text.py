@@ -60,6 +60,8 @@ def _filled(paragraph: str) -> str:
 def table_text(table: pd.DataFrame, rows: int | None = _ROWS) -> str:
     """Format a table in columns, with numbers rounded to four digits.
 
+    If a number of a column needs all four, the others keep their trailing zeros.
+
     Parameters
     ----------
     table : DataFrame
@@ -72,7 +74,7 @@ def table_text(table: pd.DataFrame, rows: int | None = _ROWS) -> str:
     str
         The formatted table. If rows or columns are left out, the last lines say so.
     """
-    shown = table.iloc[:rows].apply(without_rounding_errors).map(_cell)
+    shown = table.iloc[:rows].apply(without_rounding_errors).apply(_cells)
     if isinstance(shown.index, pd.RangeIndex):
         shown = shown.set_index(pd.Index([""] * len(shown)))
     text: str = shown.to_string()
@@ -127,9 +129,17 @@ def without_rounding_errors(column: pd.Series) -> pd.Series:
     return column.mask(sizes < 1e-10 * sizes[np.isfinite(sizes)].max(), 0.0)
 
 
-def _cell(value: Any) -> str:
+def _cells(column: pd.Series) -> pd.Series:
+    numbers = [value for value in column if isinstance(value, float)]
+    texts = (short_number(value) for value in numbers)
+    kept = [short_number(value, zeros=True) for value in numbers]
+    zeros = any("." in text and text == long for text, long in zip(texts, kept, strict=True))
+    return column.map(lambda value: _cell(value, zeros=zeros))
+
+
+def _cell(value: Any, *, zeros: bool) -> str:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return short_number(value) if isinstance(value, float) else str(value)
+    return short_number(value, zeros=zeros) if isinstance(value, float) else str(value)

@@ -17,7 +17,7 @@ from dpexplain.compare._by_epsilon import ByEpsilon
 from dpexplain.compare._metrics import checked_metrics
 from dpexplain.explain import _html
 from dpexplain.explain._record import Record, text
-from dpexplain.explain._text import short_number, shorten
+from dpexplain.explain._text import number_like, shorten
 from dpexplain.explain.display import Display
 from dpexplain.explain.guarantee import NOT_PRIVATE, Guarantee
 
@@ -254,8 +254,10 @@ def box_of_fits(
 
 def _mean(table: pd.DataFrame, epsilon: float, metric: str) -> str:
     """Format the mean of a metric over the repeats at an epsilon."""
-    chosen = table[(table["epsilon"] == epsilon) & (table["metric"] == metric)]
-    return short_number(float(chosen["value"].mean()), 3) if len(chosen) else ""
+    means = table[table["metric"] == metric].groupby("epsilon")["value"].mean()
+    if epsilon not in means:
+        return ""
+    return number_like(float(means[epsilon]), float(means.abs().max()))
 
 
 def _is_unnamed(guarantee: Guarantee) -> bool:

@@ -14,15 +14,16 @@ _STEP_TOLERANCE = 1e-9
 _LARGEST_EXACT = 2.0**50
 
 
-def short_number(value: float, digits: int = 4) -> str:
-    """Format a number with at most `digits` significant digits."""
+def short_number(value: float, digits: int = 4, *, zeros: bool = False) -> str:
+    """Format a number with at most `digits` digits; `zeros` keeps trailing zeros."""
     if value == 0:
         return "0"
     if not math.isfinite(value):
         return str(value)
     if 1e-4 <= abs(value) < 1e7:
         decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
-        return trim(f"{value:.{decimals}f}")
+        text = f"{value:.{decimals}f}"
+        return text if zeros else trim(text)
     return f"{value:.{digits}g}"
 
 

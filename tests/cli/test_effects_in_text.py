@@ -202,6 +202,23 @@ def test_estimates_are_in_the_csv(folder, capsys):
     assert float(row["effect_high"]) == term.effect_band[1][0]
 
 
+def test_numbers_of_a_column_have_the_same_number_of_digits_unless_all_are_short():
+    table = pd.DataFrame(
+        {
+            "AUROC": [0.734218, 0.75, 0.754],
+            "epsilon": [0.5, 1.0, 4.0],
+            "count": [12040.0, 363.81, 0.0],
+            "value": [0.25, None, np.inf],
+        }
+    )
+    rows = [line.split() for line in table_text(table).splitlines()[1:]]
+    assert rows == [
+        ["0.7342", "0.5", "12040", "0.25"],
+        ["0.7500", "1", "363.8"],
+        ["0.7540", "4", "0", "inf"],
+    ]
+
+
 @pytest.mark.parametrize(("file", "show"), [("model.json", "both"), ("sweep.json", "effect")])
 def test_the_curves_of_a_figure_are_chosen(folder, capsys, file, show):
     pictures = []

@@ -216,6 +216,13 @@ def test_repr_and_html_carry_both_labels_and_the_warning():
     assert len(page) < 6_000
 
 
+def test_figures_of_one_metric_have_the_same_decimals():
+    table = pd.concat([metrics(0.75), metrics(0.7341).assign(epsilon=2.0)])
+    page = comparison(metrics=table)._repr_html_()
+    assert ">0.750<" in page
+    assert ">0.734<" in page
+
+
 @pytest.mark.parametrize("name", HOSTILE_NAMES)
 def test_names_stay_text_in_html(name):
     terms = (age(name=name), job())

@@ -307,7 +307,7 @@ def test_bins_of_days_are_found_by_a_date():
         with pytest.raises(KeyError, match=f"no bin '{absent}'") as raised:
             bin_place(shape, absent)
         assert "its bins cover 2019-01-01 – 2021-01-01 and 'missing'" in str(raised.value)
-        assert "Write a date as YYYY-MM-DD." in str(raised.value)
+        assert "Write a date as YYYY-MM-DD, or the two ends of a range." in str(raised.value)
 
 
 def test_a_model_without_errors_makes_no_claim():

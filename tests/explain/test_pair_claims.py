@@ -84,6 +84,7 @@ def test_cells_of_other_grids_are_found_by_midpoint_and_label():
         ((0, 0), ValueError, "two different cells"),
         ((99,), KeyError, "no cell 99"),
         (("17, noo",), KeyError, "no bin 'noo' of 'children'.*Did you mean 'no'"),
+        (("old, no",), KeyError, "no bin 'old' of 'age'.* Write a number[.]"),
         (("200, no",), KeyError, "no bin '200' of 'age'; its bins cover 17 – 90"),
         (("17",), KeyError, "name a bin of each feature, or a value in it, such as '17 – 31, no'"),
         (((0, 1, 2),), ValueError, "a region is"),

@@ -126,8 +126,10 @@ def bin_place(term: Binned, given: Any) -> int:
         hint = " A range is a tuple, (first bin, last bin)."
     elif isinstance(given, float) and term.bin_edges is not None:
         hint = f" For a value, pass text, such as '{given:g}'."
-    elif term.bin_edges is not None and term.unit == DATE_UNIT:
-        hint = f" Write a date as YYYY-MM-DD.{hint}"
+    elif term.bin_edges is not None and (np.isnan(value) or term.unit == DATE_UNIT):
+        kind = "a date as YYYY-MM-DD" if term.unit == DATE_UNIT else "a number"
+        ends = ", or the two ends of a range" * isinstance(term, ShapeFunction)
+        hint = f" Write {kind}{ends}.{hint}"
     raise KeyError(
         f"no bin {shorten(name)!r} of {shorten(term.name)!r}; {_bins_words(term)}.{hint}"
     )
