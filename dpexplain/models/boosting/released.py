@@ -176,7 +176,10 @@ def released_path(fit: PrivateFit, bound: float) -> Path:
         history = np.zeros((len(own) + 1, *updates.shape[1:]))
         if k == 0:
             history[0] += fit.start
-        moved = np.empty(updates.shape[:2])
+        history[1:] = updates
+        moved, path = np.empty(updates.shape[:2]), np.cumsum(history, axis=0)
+        if projection is None and np.abs(path).max() <= bound:
+            history, updates = path, updates[:0]
         for i, update in enumerate(updates):
             history[i + 1] = np.clip(history[i] + update, -bound, bound)
             if projection is not None:

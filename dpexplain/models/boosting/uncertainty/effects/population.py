@@ -98,21 +98,17 @@ class Population:
             second feature, if the square of the second varies with the first, and if both squares
             vary together. Each feature's own distribution is unchanged. All have variance 1.
         """
-        z = self.scores
-        square = (z**2 - 1.0) / np.sqrt(2.0)
-        cube = (z**3 - 3.0 * z) / np.sqrt(6.0)
-        found = np.empty((len(z), 3 * len(pairs)))  # large, so filled in place
-        first, second = (i[pairs] for i in np.triu_indices(len(self._order), 1))
-        for place, (i, j) in enumerate(zip(first, second, strict=True)):
-            products = np.column_stack(
-                [square[:, i] * z[:, j], z[:, i] * square[:, j], square[:, i] * square[:, j]]
-            )
-            alone = np.column_stack(
-                [np.ones(len(z)), *(f[:, k] for k in (i, j) for f in (z, square, cube))]
-            )
-            products -= alone @ np.linalg.lstsq(alone, products, rcond=None)[0]
-            found[:, 3 * place : 3 * place + 3] = products / products.std(axis=0)
-        return found
+        z = self.scores.T
+        square, cube = (z**2 - 1.0) / np.sqrt(2.0), (z**3 - 3.0 * z) / np.sqrt(6.0)
+        functions, one = np.stack([z, square, cube]), np.ones((1, self.n_records))
+        found = np.empty((len(pairs), 3, self.n_records))  # large, so filled in place
+        first, second = (i[pairs] for i in np.triu_indices(len(z), 1))
+        for products, i, j in zip(found, first, second, strict=True):
+            products[:] = square[i] * z[j], z[i] * square[j], square[i] * square[j]
+            alone = np.concatenate([one, functions[:, i], functions[:, j]])
+            products -= np.linalg.solve(alone @ alone.T, alone @ products.T).T @ alone
+        found /= found.std(axis=2, keepdims=True)
+        return found.reshape(-1, self.n_records).T.copy()
 
 
 def _possible(n: int, correlations: FloatArray) -> FloatArray:
