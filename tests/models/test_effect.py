@@ -8,6 +8,8 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import stats
 
 from dpexplain.binning.counts import BinCounts
@@ -27,6 +29,7 @@ from dpexplain.models.boosting.uncertainty.effects.posterior import (
     covariance_of_shrinkage,
     information,
 )
+from dpexplain.models.boosting.uncertainty.effects.trajectory import Trajectory
 from dpexplain.models.boosting.uncertainty.normal import mean_and_variances
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 
@@ -79,10 +82,9 @@ def truth(term):
 def test_noise_in_a_count_is_an_error_of_all_sums_of_its_feature(kind):
     """The part of each bin in a sum is the derivative for points that the bin alone contains."""
     model = fitted(1_500, 3, kind=kind)
-    given = model._fit, model._released_terms, model._objective(model.schema_)
-    whole = estimate.Estimate(*given, estimate.CAREFUL)
+    released = model._fit, model._released_terms, model._objective(model.schema_)
+    whole = estimate.Estimate(*released, estimate.CAREFUL)
     trajectory, population = whole._trajectory, whole._population
-    columns = np.column_stack([np.ones(population.n_records), population.scores[:, 0]])
     truth, curves = np.sin(population.scores[:, 0]), np.zeros(len(trajectory._shares))
     together = np.zeros((3, 3))
     errors = trajectory._count_errors
@@ -93,21 +95,47 @@ def test_noise_in_a_count_is_an_error_of_all_sums_of_its_feature(kind):
         np.testing.assert_allclose(errors[start : start + len(own)], own)
     alone = [population.bins[:, [k]] == np.arange(n) for k, n in enumerate(sizes)]
     inside = np.concatenate(alone, axis=1).astype(np.float64)
-    given = population, truth, columns, (inside, inside[:, :0]), curves, together
-    found = list(trajectory.by_feature(*given))
-    precision, pull = trajectory.known(*given)
+    assumed = population, truth, whole._functions, (inside, inside[:, :0]), curves, together
+    found = list(trajectory.by_feature(*assumed))
+    precision, pull = trajectory.known(*assumed)
     trajectory._count_errors = np.zeros_like(errors)
-    plain = list(trajectory.by_feature(*given))
-    for own, before, (start, end) in zip(found, plain, pairwise(starts), strict=True):
-        loads = before.slopes[:, 2 + start : 2 + end] * errors[start:end]
-        values, vectors = np.linalg.eigh(np.eye(len(loads)) + loads @ loads.T)
-        root = (vectors / np.sqrt(values)) @ vectors.T
-        np.testing.assert_allclose(own.missing, root @ before.missing, atol=1e-6)
-        np.testing.assert_allclose(own.slopes, root @ before.slopes, atol=1e-6)
-    slopes = np.concatenate([own.slopes for own in found])
-    missing = np.concatenate([own.missing for own in found])
-    np.testing.assert_allclose(precision, slopes.T @ slopes, atol=1e-9 * precision.max())
-    np.testing.assert_allclose(pull, slopes.T @ missing, atol=1e-9 * np.abs(pull).max())
+    plain = list(trajectory.by_feature(*assumed))
+    first = sum(functions.shape[1] for functions in whole._functions)
+    for own, (before, pulled), (start, end) in zip(found, plain, pairwise(starts), strict=True):
+        # With errors of variance 1, adding shared errors changes the inverse of the information.
+        shared = np.zeros((len(before), end - start))
+        shared[np.arange(first + start, first + end), np.arange(end - start)] = errors[start:end]
+        lost = np.linalg.inv(np.eye(end - start) + shared.T @ before @ shared)
+        kept = np.eye(len(before)) - before @ shared @ lost @ shared.T
+        np.testing.assert_allclose(own[0], kept @ before, atol=1e-9 * before.max())
+        np.testing.assert_allclose(own[1], kept @ pulled, atol=1e-9 * np.abs(pulled).max())
+    np.testing.assert_allclose(precision, sum(own[0] for own in found), rtol=1e-9)
+    np.testing.assert_allclose(pull, sum(own[1] for own in found), rtol=1e-9)
+
+
+@given(seed=st.integers(0, 2**16))
+@settings(max_examples=30, deadline=None)
+def test_information_accounts_for_errors_that_leaves_share(seed):
+    rng = np.random.default_rng(seed)
+    trajectory, n_bins = object.__new__(Trajectory), 4
+    leaf, row = rng.integers(0, 3, (5, n_bins)), np.sort(rng.integers(0, 2, 5))
+    member = [(own == np.arange(3)[:, None]).astype(float) for own in leaf]
+    trajectory._start = np.array([0, n_bins])
+    trajectory._count_errors = rng.choice([0.0, 0.1, 1.0, 100.0], n_bins)
+    trajectory._groups = [
+        [(a, np.concatenate([member[v] for v in range(5) if row[v] == a]), np.flatnonzero(
+            np.repeat(row, 3) == a)) for a in np.unique(row)]
+    ]  # fmt: skip
+    missing, std = rng.normal(size=15), rng.uniform(0.5, 2.0, 15)
+    slopes, inside = rng.normal(size=(2, n_bins, 3)), rng.normal(size=(2, n_bins))
+    precision, pull = trajectory._per_leaf(0, missing, slopes, inside, std)
+    of_leaf = np.concatenate([m @ slopes[a] for m, a in zip(member, row, strict=True)])
+    loads = [m * inside[a] * trajectory._count_errors for m, a in zip(member, row, strict=True)]
+    loads = np.concatenate(loads) / std[:, None]
+    of_leaf /= std[:, None]
+    weights = np.linalg.inv(np.eye(15) + loads @ loads.T)
+    np.testing.assert_allclose(precision, of_leaf.T @ weights @ of_leaf, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(pull, of_leaf.T @ weights @ missing, rtol=1e-6, atol=1e-6)
 
 
 @pytest.mark.parametrize("correlation", [-0.95, -0.3, 0.0, 0.6, 0.95])
@@ -241,7 +269,8 @@ def test_expected_sums_are_those_of_a_naive_loop(kind):
     n_people, sizes = 60, [4, 3]
     start = np.array([0, 4, 7])
     bins = np.column_stack([rng.integers(0, b, n_people) for b in sizes])
-    truth_, columns = rng.normal(size=n_people), rng.normal(size=(n_people, 3))
+    truth_, functions = rng.normal(size=n_people), [rng.normal(size=(n, n - 2)) for n in sizes]
+    columns = np.concatenate([own[bins[:, k]] for k, own in enumerate(functions)], axis=1)
     scores = rng.normal(size=(n_people, 2))
     visit_feature = np.array([0, 1, 0, 1])
     leaves = [rng.integers(0, 2, sizes[k]) for k in visit_feature]
@@ -249,19 +278,18 @@ def test_expected_sums_are_those_of_a_naive_loop(kind):
     clips, anchor = np.array([0.7, 0.6, 0.8, 0.5]), np.array([0, 0, -1, 1])
     left, shares = rng.normal(size=7), np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.2, 0.3])
     together, each, spread = np.array([[0.0, 0.3], [0.3, 0.0]]), 2.5, 0.9
-    sums, reach, weights = np.zeros(8), np.zeros(8), np.zeros((2, 2, 2, n_people))
+    sums, reach, weights = np.zeros(8), np.zeros(8), np.zeros((2, 2, n_people, 2))
     _kernels.expected_sums(
         bins, start, truth_, each, spread, kind, 0.1, visit_feature,
         np.concatenate(leaves).astype(np.int64), np.array([0, 4, 7, 11]), np.concatenate(updates),
         np.array([0, 2, 4, 6, 8]), clips, anchor, left.copy(), shares, together, sums, reach,
         weights,
     )  # fmt: skip
-    found = []
-    for k, n_bins in enumerate(sizes):
-        (reactions, residuals), one = weights[:, :, k], np.ones((n_people, 1))
-        weighted = [(reactions, columns), (residuals, one), (residuals, scores)]
-        found.append(_kernels.per_bin(weighted, bins[:, k], n_bins))
-    slopes = np.concatenate(found, axis=1)
+    values = np.column_stack([np.ones(n_people), scores])
+    found = [
+        _kernels.per_bin(k, bins + start[:2], functions, *weights[:, k], values) for k in (0, 1)
+    ]
+    slopes = np.concatenate([np.concatenate(own, axis=2) for own in found], axis=1)
     expected, wanted, room = np.zeros(8), np.zeros((2, 7, 6)), np.zeros(8)
     score, lacks = np.full(n_people, 0.1), left.copy()
     for v, k in enumerate(visit_feature):

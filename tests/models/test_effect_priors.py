@@ -31,7 +31,6 @@ from dpexplain.models.boosting.uncertainty.effects.posterior import (
     curved_dependence,
     posterior,
 )
-from dpexplain.models.boosting.uncertainty.effects.trajectory import whitened
 from dpexplain.schema import Numeric
 
 pytestmark = pytest.mark.full
@@ -196,21 +195,6 @@ def test_a_curve_may_change_more_if_the_values_of_few_records_are_far_apart():
         changes.append(apart @ apart + basis.left_out[0] + basis.left_out[1])
     # The ratio is 21. On the axis halfway between values and ranks alone, it would be 4.8.
     assert changes[0] > 10.0 * changes[1]
-
-
-# Shared errors.
-
-
-@given(seed=st.integers(0, 2**16), n_errors=st.integers(1, 7))
-@settings(max_examples=30, deadline=None)
-def test_whitened_sums_have_independent_errors(seed, n_errors):
-    rng = np.random.default_rng(seed)
-    loads = rng.normal(size=(5, n_errors)) * rng.choice([0.0, 0.1, 1.0, 100.0], n_errors)
-    missing = rng.normal(size=5)
-    found, root = whitened(loads, missing, np.eye(5))
-    covariance = np.eye(5) + loads @ loads.T
-    np.testing.assert_allclose(root @ covariance @ root.T, np.eye(5), atol=1e-7)
-    np.testing.assert_allclose(found, root @ missing, atol=1e-9)
 
 
 # Curved dependence.

@@ -39,7 +39,7 @@ def add_up_counts(  # type: ignore[no-untyped-def]
     `above` and `slope` are those of `CountTable`. At visits with an anchor, `weights` is filled
     with the derivatives of each point's expected residual with respect to its true score, with the
     expected residual, and with its derivative with respect to the dispersion; its shape is
-    (3, n_anchors, n_features, n_records).
+    (3, n_features, n_records, n_anchors).
     """
     n_records = bins.shape[1]
     rows, shares, states = bins[0] * 0, truth * 0.0, truth * 0.0
@@ -71,7 +71,7 @@ def add_up_counts(  # type: ignore[no-untyped-def]
             reach[leaf] += each * reaction
             if a >= 0:
                 apart = _between(slope, i, w, low)[0] - _between(slope, i, w, up)[0]
-                weights[0, a, k, m] = each * reaction
-                weights[1, a, k, m] = each * residual
-                weights[2, a, k, m] = each * apart / high
+                weights[0, k, m, a] = each * reaction
+                weights[1, k, m, a] = each * residual
+                weights[2, k, m, a] = each * apart / high
             states[m] *= factor[b]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import cache
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +18,6 @@ LOGISTIC, NORMAL = 0, 1
 # 0 or 1 in double precision. Cubic interpolation between these points has an error below 3e-10.
 _PER_UNIT = 64
 _END = 9.0
-
-_BLOCK = 512
-"""Number of points whose derivatives are copied at a time, so that the copy stays in cache."""
 
 
 @cache
@@ -106,7 +102,7 @@ def expected_sums(  # type: ignore[no-untyped-def]
         Filled with the derivatives of the expected residuals with respect to the true scores,
         summed over the records in each leaf. Each sum is multiplied by the standard deviation of
         the part of the other curves that is still missing and correlated with the visited feature.
-    weights : ndarray of shape (2, n_anchors, n_features, n_records)
+    weights : ndarray of shape (2, n_features, n_records, n_anchors)
         Filled with the derivative of each point's expected residual with respect to its true score
         and with the expected residual, at visits with an anchor.
     """
@@ -118,39 +114,46 @@ def expected_sums(  # type: ignore[no-untyped-def]
 
 
 def per_bin(
-    weighted: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]],
-    bins: NDArray[np.int64],
-    n_bins: int,
-) -> NDArray[np.float64]:
+    k: int,
+    cells: NDArray[np.int64],
+    functions: Sequence[NDArray[np.float64]],
+    reactions: NDArray[np.float64],
+    residuals: NDArray[np.float64],
+    values: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Sum weighted derivatives over the points in each bin of a feature.
 
     Parameters
     ----------
-    weighted : sequence of (weights, derivatives)
-        Weight of each point at each visit with derivatives, of shape (n_anchors, n_records), and
-        derivatives of shape (n_records, n_columns).
-    bins : ndarray of shape (n_records,), dtype int64
-        Bin of each point.
-    n_bins : int
-        Number of bins.
+    k : int
+        Index of the feature.
+    cells : ndarray of shape (n_records, n_features), dtype int64
+        Bin of each point in each feature, numbered across features.
+    functions : sequence of ndarray of shape (n_bins, n_functions), one per feature
+        Derivatives of true scores, which depend on one feature each.
+    reactions, residuals : ndarray of shape (n_records, n_anchors)
+        Weights of each point at each visit with derivatives.
+    values : ndarray of shape (n_records, n_values)
+        Other derivatives of each point.
 
     Returns
     -------
-    ndarray of shape (n_anchors, n_bins, n_columns_total)
-        The sums, side by side.
+    of_functions : ndarray of shape (n_anchors, n_bins, n_functions_total)
+        Sums of reactions times functions.
+    of_values : ndarray of shape (n_anchors, n_bins, n_values)
+        Sums of residuals times values.
     """
-    n_columns = sum(derivatives.shape[1] for _, derivatives in weighted)
-    found = np.zeros((len(weighted[0][0]), n_bins, n_columns))
-    points = np.argsort(bins, kind="stable")
-    ends = np.searchsorted(bins[points], np.arange(n_bins + 1))
-    for b, (low, high) in enumerate(pairwise(ends)):
-        for block in range(low, high, _BLOCK):
-            inside, first = points[block : min(block + _BLOCK, high)], 0
-            for weights, derivatives in weighted:
-                last = first + derivatives.shape[1]
-                found[:, b, first:last] += weights[:, inside] @ derivatives[inside]
-                first = last
-    return found
+    ends = np.cumsum([len(own) for own in functions])
+    first, n_bins, n_anchors = ends[k] - len(functions[k]), len(functions[k]), reactions.shape[1]
+    of_cells = np.zeros((ends[-1], n_bins, n_anchors))
+    of_values = np.zeros((n_bins, n_anchors, values.shape[1]))
+    _add_per_bin(cells[:, k] - first, cells, reactions, residuals, values, of_cells, of_values)
+    parts = [
+        own.T @ of_cells[end - len(own) : end].reshape(len(own), -1)
+        for own, end in zip(functions, ends, strict=True)
+    ]
+    of_functions = np.concatenate(parts).reshape(-1, n_bins, n_anchors)
+    return of_functions.transpose(2, 1, 0), of_values.transpose(1, 0, 2)
 
 
 def scale_reach(  # type: ignore[no-untyped-def]
@@ -235,8 +238,8 @@ def _add_up_chances(  # type: ignore[no-untyped-def]
             reach[leaf[b]] += reaction
             odds[m] *= factors[b]
             if a >= 0:
-                weights[0, a, k, m] = reaction
-                weights[1, a, k, m] = residual
+                weights[0, k, m, a] = reaction
+                weights[1, k, m, a] = residual
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -261,5 +264,26 @@ def _add_up_normal(  # type: ignore[no-untyped-def]
             reach[leaf[b]] += reaction
             apart[m] -= changes[b]
             if a >= 0:
-                weights[0, a, k, m] = reaction
-                weights[1, a, k, m] = residual
+                weights[0, k, m, a] = reaction
+                weights[1, k, m, a] = residual
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _add_per_bin(  # type: ignore[no-untyped-def]
+    bins, cells, reactions, residuals, values, of_cells, of_values
+):
+    """Sum reactions per pair of bins, and residuals times values per bin.
+
+    The parameters are those of `per_bin`; `bins` are those of its feature. The sums are added to
+    `of_cells`, of shape (n_cells, n_bins, n_anchors), and `of_values`, of shape (n_bins, n_anchors,
+    n_values).
+    """
+    for m in range(bins.shape[0]):
+        b = bins[m]
+        for j in range(cells.shape[1]):
+            c = cells[m, j]
+            for a in range(reactions.shape[1]):
+                of_cells[c, b, a] += reactions[m, a]
+        for a in range(residuals.shape[1]):
+            for i in range(values.shape[1]):
+                of_values[b, a, i] += residuals[m, a] * values[m, i]

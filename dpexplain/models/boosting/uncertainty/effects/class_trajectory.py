@@ -106,7 +106,7 @@ class ClassTrajectory(Trajectory):
         for v in at:
             k, row = self._visit_feature[v], row_of_visit[v]
             using = np.flatnonzero((self._nearest == self._anchor[v]) & (self._visit_feature == k))
-            member, leaves, _ = self._members(k, using)
+            member, leaves = self._members(k, using)
             size = (self._start[k + 1] - self._start[k], population.n_records)
             for c in range(n_classes):
                 slopes = np.zeros((size[0], n))

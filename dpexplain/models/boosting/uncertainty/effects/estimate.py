@@ -23,11 +23,11 @@ from dpexplain.models.boosting.pairs import order_of_bins
 from dpexplain.models.boosting.records.binned import LOGISTIC, POISSON, SQUARED
 from dpexplain.models.boosting.released import PrivateFit
 from dpexplain.models.boosting.uncertainty.curvature import clipped_variance
+from dpexplain.models.boosting.uncertainty.effects._kernels_expected import per_bin
 from dpexplain.models.boosting.uncertainty.effects.basis import (
     Basis,
     basis_of_term,
     projected,
-    values_at,
 )
 from dpexplain.models.boosting.uncertainty.effects.counts import (
     PRIOR_MEAN,
@@ -153,6 +153,9 @@ class Estimate:
             basis_of_term(b, c, len(counts)) for b, c in zip(terms.bins, counts, strict=True)
         ]
         self._sizes = [b.functions.shape[1] for b in self._bases]
+        self._functions = [b.functions for b in self._bases]
+        ones = np.ones(len(self._functions[0]))  # the intercept
+        self._functions[0] = np.column_stack([ones, self._functions[0]])
         self._count_std = noise_in_counts(counts)
         self._released = [s / objective.scale for s in terms.scores]
         order = [order_of_bins(c, s) for c, s in zip(counts, terms.scores, strict=True)]
@@ -174,11 +177,8 @@ class Estimate:
         prior = np.full(len(dispersion), PRIOR_MEAN), np.full(len(dispersion), PRIOR_STD)
         curved = np.zeros_like(self._error_ratio)
         for step in range(self._effort.n_steps + 1):
-            columns = values_at(self._bases, self._population.bins)
-            truth = columns @ at
-            curves = np.concatenate(
-                [b.functions @ own for b, own in zip(self._bases, self._of_terms(at), strict=True)]
-            )
+            curves = self._curves(at)
+            truth = at[0] + curves[self._population.cells].sum(axis=1)
             together = expected_squares(correlation, self._known[1], len(self._sizes))
             errors = np.maximum(together * self._error_ratio**2, curved * CATEGORIES**2)
             table = None if self._high is None else count_table(self._high, dispersion[0])
@@ -187,7 +187,7 @@ class Estimate:
             precision, pull = self._trajectory.known(
                 self._population,
                 truth,
-                columns,
+                self._functions,
                 self._derivatives(chosen, curved=tested),  # large, so only `known` refers to it
                 curves,
                 errors,
@@ -196,7 +196,7 @@ class Estimate:
             here = np.concatenate([at, correlation[chosen], dispersion])
             n = len(here)  # the other columns are those of curved dependence, which starts at 0
             known = information(
-                precision, pull + precision[:, :n] @ here, self._fisher(columns, truth, table)
+                precision, pull + precision[:, :n] @ here, self._fisher(truth, table)
             )
             given = (
                 self._sizes,
@@ -219,8 +219,8 @@ class Estimate:
                 curved = self._curved(chosen, found)
             scales = after.scales
             move = after.mean[: len(at)] - at
-            longest = float(np.abs(columns @ move).max())
-            del columns  # large, and computed anew
+            moved = move[0] + self._curves(move)[self._population.cells].sum(axis=1)
+            longest = float(np.abs(moved).max())
             at = at + min(1.0, LONGEST_STEP * self._unit / max(longest, 1e-12)) * move
             correlation[chosen] = after.mean[len(at) : len(here) - len(dispersion)]
             dispersion = np.array([bounded(d) for d in after.mean[len(here) - len(dispersion) :]])
@@ -273,9 +273,7 @@ class Estimate:
             parts.append(projected(basis, curve))
         return np.concatenate(parts)
 
-    def _fisher(
-        self, columns: FloatArray, truth: FloatArray, table: CountTable | None
-    ) -> FloatArray:
+    def _fisher(self, truth: FloatArray, table: CountTable | None) -> FloatArray:
         """Return the Fisher information in the records, before noise is added."""
         each = self._trajectory.n_samples / len(truth)
         if self._logistic:
@@ -290,7 +288,17 @@ class Estimate:
             inside = self._trajectory.inside
             scatter = self._trajectory.clip**2 * clipped_variance(inside)
             weights = np.full(len(truth), each * inside**2 / scatter)
-        return np.asarray((columns * weights[:, None]).T @ columns)
+        cells, weights, none = self._population.cells, weights[:, None], np.empty((len(truth), 0))
+        rows = [
+            own.T @ per_bin(k, cells, self._functions, weights, weights, none)[0][0]
+            for k, own in enumerate(self._functions)
+        ]
+        return np.concatenate(rows)
+
+    def _curves(self, at: FloatArray) -> FloatArray:
+        """Return the curves of all terms, bin by bin."""
+        curves = zip(self._bases, self._of_terms(at), strict=True)
+        return np.concatenate([basis.functions @ own for basis, own in curves])
 
     def _spreads(self, at: FloatArray) -> FloatArray:
         """Return the standard deviation of each curve over the records."""

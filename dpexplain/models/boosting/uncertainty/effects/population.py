@@ -41,6 +41,7 @@ class Population:
         self._independent = ndtri(np.clip(even, 1e-9, 1.0 - 1e-9))
         self._order = list(order)
         self._below = [np.cumsum(s[o]) / s.sum() for s, o in zip(shares, order, strict=True)]
+        self._first = np.cumsum([0, *(len(o) for o in order[:-1])])
         self.n_records = n_records
         self.draw(np.zeros(len(order) * (len(order) - 1) // 2))
 
@@ -64,7 +65,7 @@ class Population:
         for k, (order, below) in enumerate(zip(self._order, self._below, strict=True)):
             sorted_bins = order[np.minimum(np.searchsorted(below, places), len(order) - 1)]
             bins[np.argsort(self.scores[:, k]), k] = sorted_bins
-        self.bins = bins
+        self.bins, self.cells = bins, bins + self._first
 
     def score_functions(self, pairs: NDArray[np.intp]) -> FloatArray:
         """Return derivatives of each point's log density with respect to the correlations.

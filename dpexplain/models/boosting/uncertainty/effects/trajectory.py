@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
@@ -34,23 +33,6 @@ taken into account, in standard deviations of this part, for fully correlated fe
 _ANCHORS = 8
 """Number of passes at which derivatives are computed; sums of other passes use the derivatives of
 the nearest of these passes."""
-
-
-@dataclass(frozen=True, eq=False)
-class Sums:
-    """Released minus expected sums of a feature, with their derivatives.
-
-    Attributes
-    ----------
-    missing : ndarray of shape (n_leaves,)
-        Released minus expected sums. They and the derivatives are transformed so that their errors
-        are independent and have variance 1.
-    slopes : ndarray of shape (n_leaves, n_columns)
-        Derivative of the expected sums with respect to each parameter, in the same units.
-    """
-
-    missing: FloatArray
-    slopes: FloatArray
 
 
 class Trajectory:
@@ -96,7 +78,7 @@ class Trajectory:
         self,
         population: Population,
         truth: FloatArray,
-        columns: FloatArray,
+        functions: Sequence[FloatArray],
         scores: Sequence[FloatArray],
         curves: FloatArray,
         together: FloatArray,
@@ -104,7 +86,7 @@ class Trajectory:
     ) -> tuple[FloatArray, FloatArray]:
         """Return the information in all sums, and their pull on the parameters.
 
-        The parameters and columns are those of `by_feature`.
+        The parameters are those of `by_feature`.
 
         Returns
         -------
@@ -113,24 +95,23 @@ class Trajectory:
             Derivatives of the sums times the differences between released and expected sums, both
             in standard deviations.
         """
-        # Derivatives of all sums at once would take more memory than anything else.
-        n = columns.shape[1] + sum(s.shape[1] for s in scores) + (table is not None)
+        n = sum(f.shape[1] for f in (*functions, *scores)) + (table is not None)
         precision, pull = np.zeros((n, n)), np.zeros(n)
-        for part in self.by_feature(population, truth, columns, scores, curves, together, table):
-            precision += part.slopes.T @ part.slopes
-            pull += part.slopes.T @ part.missing
+        for part in self.by_feature(population, truth, functions, scores, curves, together, table):
+            precision += part[0]
+            pull += part[1]
         return precision, pull
 
     def by_feature(
         self,
         population: Population,
         truth: FloatArray,
-        columns: FloatArray,
+        functions: Sequence[FloatArray],
         scores: Sequence[FloatArray],
         curves: FloatArray,
         together: FloatArray,
         table: CountTable | None = None,
-    ) -> Iterator[Sums]:
+    ) -> Iterator[tuple[FloatArray, FloatArray]]:
         """Compare the released sums with the sums expected for given true curves.
 
         Parameters
@@ -138,8 +119,9 @@ class Trajectory:
         population : Population
         truth : ndarray of shape (n_records,)
             True score of each point.
-        columns : ndarray of shape (n_records, n_coefficients)
-            Derivatives of `truth` with respect to the coefficients.
+        functions : sequence of ndarray of shape (n_bins, n_functions), one per feature
+            Derivatives of `truth` with respect to the coefficients, which depend on one feature
+            each.
         scores : sequence of two ndarrays, each of shape (n_records, n_pairs)
             Derivatives of each point's log density with respect to the correlations and to curved
             dependence, from `Population`.
@@ -153,14 +135,14 @@ class Trajectory:
 
         Yields
         ------
-        Sums
-            Differences for the leaves of a feature, visit by visit. The columns of the derivatives
-            are the coefficients, the correlations, the dispersion (for counts), and curved
-            dependence.
+        precision : ndarray of shape (n_columns, n_columns)
+        pull : ndarray of shape (n_columns,)
+            Those of `known` for the sums of one feature. The columns are the coefficients, the
+            correlations, the dispersion (for counts), and curved dependence.
         """
         expected, reach = np.zeros((2, len(self._released)))
         n_kinds = 2 if table is None else 3
-        weights = np.zeros((n_kinds, _ANCHORS, *population.bins.T.shape))
+        weights = np.zeros((n_kinds, *population.bins.T.shape, _ANCHORS))
         each = self.n_samples / population.n_records
         if table is None:
             self._expected(population, truth, each, curves, together, expected, reach, weights)
@@ -173,16 +155,16 @@ class Trajectory:
         # An error of the synthetic population is the same in every pass and does not average out.
         std = np.hypot(self._std, MISFIT * np.sqrt(self._n_passes) * reach)
         missing = (self._released - expected) / std
-        one = np.ones((population.n_records, 1))
-        of_pairs, of_curved = scores
+        one, n_pairs = np.ones((population.n_records, 1)), scores[0].shape[1]
+        values = np.concatenate([one, *scores], axis=1)
         for k in range(len(self._start) - 1):
-            reactions, residuals, *spreads = weights[:, :, k]
-            weighted = [(residuals, one), (reactions, columns), (residuals, of_pairs)]
-            weighted += [(spread, one) for spread in spreads]
-            weighted += [(residuals, of_curved)]
-            n_bins = int(self._start[k + 1] - self._start[k])
-            used = [each for each in weighted if each[1].shape[1]]
-            yield self._per_leaf(k, missing, per_bin(used, population.bins[:, k], n_bins), std)
+            reactions, residuals, *spreads = weights[:, k]
+            first, others = per_bin(k, population.cells, functions, reactions, residuals, values)
+            parts = [first, others[..., 1 : 1 + n_pairs], others[..., 1 + n_pairs :]]
+            for spread in spreads:
+                parts.insert(2, per_bin(k, population.cells, functions, spread, spread, one)[1])
+            slopes = np.ascontiguousarray(np.concatenate(parts, axis=2))  # matrices by anchor
+            yield self._per_leaf(k, missing, slopes, others[..., 0], std)
 
     def _expected(  # type: ignore[no-untyped-def]
         self, population, truth, each, curves, together, expected, reach, weights
@@ -238,22 +220,24 @@ class Trajectory:
         )
 
     @kept_property
-    def _members_of_feature(self) -> list[tuple[FloatArray, NDArray[np.intp], NDArray[np.intp]]]:
-        """Return the leaves of all visits of each feature, the same in every step."""
-        visits = [np.flatnonzero(self._visit_feature == k) for k in range(len(self._start) - 1)]
-        return [self._members(k, own) for k, own in enumerate(visits)]
+    def _groups(self) -> list[list[tuple[int, FloatArray, NDArray[np.intp]]]]:
+        """Return the leaves of each feature by the row of derivatives that they use."""
+        groups = []
+        for k in range(len(self._start) - 1):
+            own = np.flatnonzero(self._visit_feature == k)
+            rows = self._nearest[own]
+            groups.append([(int(a), *self._members(k, own[rows == a])) for a in np.unique(rows)])
+        return groups
 
-    def _members(
-        self, k: int, visits: NDArray[np.intp]
-    ) -> tuple[FloatArray, NDArray[np.intp], NDArray[np.intp]]:
+    def _members(self, k: int, visits: NDArray[np.intp]) -> tuple[FloatArray, NDArray[np.intp]]:
         """Return the leaves of some visits of a feature.
 
         Returns
         -------
         member : ndarray of shape (n_leaves, n_bins)
             1 for the bins in each leaf, otherwise 0.
-        leaves, of_visit : ndarray of shape (n_leaves,)
-            Index and visit of each leaf.
+        leaves : ndarray of shape (n_leaves,)
+            Index of each leaf.
         """
         n_bins = self._start[k + 1] - self._start[k]
         parts, rows = [], []
@@ -262,52 +246,31 @@ class Trajectory:
             own = np.arange(self._leaf_start[v], self._leaf_start[v + 1])
             parts.append(np.arange(len(own))[:, None] == bins)
             rows.append(own)
-        of_visit = np.repeat(visits, [len(own) for own in rows])
-        return np.concatenate(parts).astype(np.float64), np.concatenate(rows), of_visit
+        return np.concatenate(parts).astype(np.float64), np.concatenate(rows)
 
-    def _per_leaf(self, k: int, missing: FloatArray, slopes: FloatArray, std: FloatArray) -> Sums:
-        """Sum derivatives over the bins of each leaf of feature `k`; whiten errors.
+    def _per_leaf(
+        self, k: int, missing: FloatArray, slopes: FloatArray, inside: FloatArray, std: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the information in the sums of feature `k`, and their pull.
 
-        The noise in a count is an error of all sums of its feature. The first column of `slopes`
-        contains the part of each bin in the expected sums.
+        The sums are those of `slopes` over the bins of each leaf. The noise in a count is an error
+        of all sums of its feature; `inside` contains the part of each bin in the expected sums.
         """
-        own = slice(self._start[k], self._start[k + 1])
-        member, leaves, visits = self._members_of_feature[k]
-        anchors = self._nearest[visits]
-        found = np.empty((len(leaves), slopes.shape[2] - 1))
-        for a in np.unique(anchors):
-            at = anchors == a
-            found[at] = member[at] @ slopes[a, :, 1:]
-        found /= std[leaves, None]
-        loads = member * (self._count_errors[own] * slopes[anchors, :, 0]) / std[leaves, None]
-        return Sums(*whitened(loads, missing[leaves], found))
-
-
-def whitened(
-    loads: FloatArray, missing: FloatArray, slopes: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Transform sums with shared errors to sums with independent errors of variance 1.
-
-    Parameters
-    ----------
-    loads : ndarray of shape (n_sums, n_errors)
-        Change of each sum per standard deviation of each shared error, in standard deviations of
-        its own error.
-    missing : ndarray of shape (n_sums,)
-        Released minus expected sums, in standard deviations of their own errors.
-    slopes : ndarray of shape (n_sums, n_columns)
-        Derivatives, in the same units; changed in place.
-
-    Returns
-    -------
-    missing, slopes : ndarray
-        Multiplied by the inverse square root of the covariance of all errors.
-    """
-    directions, sizes, _ = np.linalg.svd(loads, full_matrices=False)
-    less = 1.0 - 1.0 / np.sqrt(1.0 + sizes**2)
-    missing = missing - directions @ (less * (directions.T @ missing))
-    slopes -= directions @ (less[:, None] * (directions.T @ slopes))
-    return missing, slopes
+        n_anchors, n_bins, _ = slopes.shape
+        weights, pulled = np.zeros((n_anchors, n_bins, n_bins)), np.zeros((n_anchors, n_bins))
+        for a, member, leaves in self._groups[k]:
+            per_std = member / std[leaves, None]
+            weights[a], pulled[a] = per_std.T @ per_std, per_std.T @ missing[leaves]
+        loads = self._count_errors[self._start[k] : self._start[k + 1]] * inside
+        shared = (loads[:, :, None] * weights * loads[:, None]).sum(axis=0)
+        seen, rows = weights @ slopes, slopes.reshape(-1, slopes.shape[2])
+        crossed, of_missing = (loads[:, :, None] * seen).sum(axis=0), (loads * pulled).sum(axis=0)
+        # Woodbury identity: errors of counts add a low-rank part to the covariance of the sums.
+        known = np.linalg.solve(np.eye(n_bins) + shared, crossed)
+        return (
+            rows.T @ seen.reshape(rows.shape) - crossed.T @ known,
+            rows.T @ pulled.ravel() - known.T @ of_missing,
+        )
 
 
 def _relative_errors(counts: BinCounts) -> FloatArray:
