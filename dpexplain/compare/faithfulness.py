@@ -16,6 +16,7 @@ import pandas as pd
 
 from dpexplain._utils.validation import check_count
 from dpexplain.explain import GlobalExplanation, Guarantee, LocalExplanation, ShapeFunction
+from dpexplain.explain._by_class import check_one_class
 from dpexplain.explain._record import FloatArray
 
 _DRAWS = 500
@@ -314,6 +315,8 @@ def _bin_averages(
 
 
 def _check_terms(explanation: GlobalExplanation, other: GlobalExplanation) -> None:
+    for given in (explanation, other):
+        check_one_class(given, "faithfulness")
     if set(explanation) != set(other):
         raise ValueError("both explanations must have the same terms.")
     for name in explanation:

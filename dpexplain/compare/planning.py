@@ -11,6 +11,7 @@ from dpexplain._utils.validation import check_in_range
 from dpexplain.accounting.gdp import epsilon_from_mu, mu_from_epsilon
 from dpexplain.compare.comparison import Comparison
 from dpexplain.explain import GlobalExplanation, Guarantee, ShapeFunction
+from dpexplain.explain._by_class import check_one_class
 from dpexplain.explain._record import FloatArray
 from dpexplain.explain._text import number_above, shorten
 
@@ -166,6 +167,7 @@ def stand_out_words(source: GlobalExplanation | Comparison, term: str) -> str:
 
 
 def _one_fit(source: GlobalExplanation | Comparison) -> GlobalExplanation:
+    check_one_class(source, "planning")
     return next(source.fits())[2] if isinstance(source, Comparison) else source
 
 

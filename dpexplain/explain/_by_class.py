@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Generic, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 from dpexplain._utils.lazy import pd
 from dpexplain.explain._record import Record
@@ -50,13 +50,19 @@ def one_class_at_a_time(what: str, classes: tuple[str, ...]) -> NoReturn:
         Always; the message names the method to call, and lists the classes.
     """
     raise ValueError(
-        f"{what} shows one class at a time; pass .for_class(label), where label is one of "
+        f"{what} takes one class at a time; pass .for_class(label), where label is one of "
         f"{listing(classes)}."
     )
 
 
-def check_one_class(shown: Any) -> None:
+def check_one_class(shown: Any, what: str = "a figure") -> None:
     """Check that an explanation or comparison is for a single class.
+
+    Parameters
+    ----------
+    shown : object
+    what : str, default="a figure"
+        What needs a single class, for the message.
 
     Raises
     ------
@@ -64,7 +70,7 @@ def check_one_class(shown: Any) -> None:
         If `shown` has several classes; the message names the method to call.
     """
     if isinstance(shown, ByClass):
-        one_class_at_a_time("a figure", shown.classes)
+        one_class_at_a_time(what, shown.classes)
 
 
 def checked_parts(parts: Any, kind: type[Checked]) -> tuple[Checked, ...]:
@@ -87,6 +93,18 @@ class ByClass(Record, Display, Generic[Part]):
     """Frozen base class for objects with one explanation or comparison per class."""
 
     by_class: tuple[Part, ...]
+
+    if not TYPE_CHECKING:  # type checkers would accept any attribute
+
+        def __getattr__(self, name: str) -> Any:
+            parts = vars(self).get("by_class")
+            known = {*dir(type(parts[0])), *vars(parts[0])} if parts else ()
+            if name in known and not name.startswith("_"):
+                raise AttributeError(
+                    f"{type(self).__name__} has no {name!r}, which takes one class at a time; use "
+                    f".for_class(label).{name}, where label is one of {listing(self.classes)}."
+                )
+            return super().__getattr__(name)
 
     @property
     def classes(self) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from chunked_tables import FEATURES as CHUNKED_FEATURES
 from chunked_tables import ListTable, assert_same_fit, cut, make_table
 from dpexplain import sweep
 from dpexplain.audit import record
-from dpexplain.compare import MulticlassComparison
+from dpexplain.compare import MulticlassComparison, epsilon_to_stand_out, faithfulness
 from dpexplain.compare._metrics import macro_auroc, measure
 from dpexplain.explain import MulticlassExplanation, total_score
 from dpexplain.explain.additive.local_explanation import rest_scores
@@ -214,6 +214,21 @@ def test_views_of_several_classes_say_how_to_choose_one():
             method()
     with pytest.raises(KeyError, match=r"for_class\(label\)\['age'\]"):
         explanation["age"]
+    for wrong in (
+        lambda: epsilon_to_stand_out(comparison, "age"),
+        lambda: faithfulness(explanation, explanation),
+    ):
+        with pytest.raises(ValueError, match=r"one class at a time; pass \.for_class\(label\)"):
+            wrong()
+    for shown, name in (
+        (comparison, "faithfulness"),
+        (comparison, "effects"),
+        (explanation, "terms"),
+    ):
+        with pytest.raises(AttributeError, match=rf"\.for_class\(label\)\.{name}, where .* 'bed'"):
+            getattr(shown, name)
+    with pytest.raises(AttributeError, match="has no attribute 'nosuch'"):
+        getattr(explanation, "no" + "such")
 
 
 def test_one_class_goes_into_every_view():
