@@ -146,7 +146,7 @@ STUDIES = (
     Study(
         name="ebm_without_privacy",
         paper=SLIDES,
-        shows="table without privacy: linear, forest, boosted trees, EBM",
+        shows="table without privacy: linear, forest, boosted trees, EBM, APLR",
         protocol=PROTOCOL.replace("\n", " "),
         cells=cells,
         measure=measure,

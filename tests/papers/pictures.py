@@ -415,7 +415,7 @@ PICTURES = {
             "locally_linear_images",
             "Figure 5, left, and section 4.1: accuracy over epsilon, printed accuracies as "
             "circles, also on Fashion-MNIST; at 4 and 8 also with the rates of the authors' code; "
-            "the paper has its other points as a curve without numbers",
+            "also our recipe; the paper has its other points as a curve without numbers",
             _IMAGES,
             _projections,
         ),
