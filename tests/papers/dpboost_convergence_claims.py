@@ -105,7 +105,7 @@ def _short(after: str, before: str = "", simulated: int = 100) -> Callable[[Tabl
     return lambda t: (
         f"{before}adult, abalone and two smaller simulations (50,000 rows, 100 features), of which "
         f"only adult is in the figure; {SLOW}; {folds('dpboost_convergence')(t)}; 1,000 trees "
-        f"(simulations {simulated}){after}"
+        f"(simulations {simulated}){after}; PARA starts anew in each ensemble here"
     )
 
 

@@ -162,14 +162,15 @@ def cells(fast: bool) -> list[Cell]:
 
 PROTOCOL = f"""diffprivlib 0.6.6, delta 0; the paper used the same library and names no version.
 {N_SPLITS} random 80/20 splits, those of ebm_tables, whose criterion holds here too. Categories are
-columns of zeros and ones. As published: numbers in their own units, so that the bound on the norm
-of a row (logistic regression) and the bounds of columns (linear regression) are those of the
-schemas: about 2,000,000 for adult, the bound of its sampling weights; C = 1, at most 100
-iterations. Prepared: numbers mapped to [0, 1] by the public bounds, the norm of a row bounded by
-the square root of the number of features, C = 0.01, fixed and not tuned per data set; the target of
-a regression mapped to [-1, 1]. Without privacy: scikit-learn's models on the same columns. By its
-source, the linear regression of 0.6.6 takes only the lower bound of a column into account for the
-sum of its squares, so it may add too little noise for its epsilon."""
+columns of zeros and ones. As published, by our reading of the paper's default parameters: numbers
+in their own units, so that the bound on the norm of a row (logistic regression) and the bounds of
+columns (linear regression) are those of the schemas: about 2,000,000 for adult, the bound of its
+sampling weights; C = 1, at most 100 iterations. Prepared: numbers mapped to [0, 1] by the public
+bounds, the norm of a row bounded by the square root of the number of features, C = 0.01, fixed and
+not tuned per data set; the target of a regression mapped to [-1, 1]. Without privacy:
+scikit-learn's models on the same columns. By its source, the linear regression of 0.6.6 takes only
+the lower bound of a column into account for the sum of its squares, so it may add too little noise
+for its epsilon."""
 
 
 def _ours(model: str, private: bool) -> str | None:
