@@ -126,9 +126,9 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
         at about this number. The guarantee holds for tables of any size, but if a table has more
         records, the splits of its large nodes are less accurate.
     max_rows_per_person : int or None, default=None
-        Maximum number of rows used per person. If given, ``fit`` requires ``groups=``, the
-        guarantee protects people instead of rows, and the noise is proportional to this number. If
-        None, every row counts as a separate person.
+        Maximum number of rows used per person. If given, the guarantee protects people instead of
+        rows, the noise is proportional to this number, and ``fit`` requires ``groups=``, unless the
+        schema names the person column. If None, every row counts as a separate person.
 
     Attributes
     ----------

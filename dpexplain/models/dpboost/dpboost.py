@@ -192,9 +192,9 @@ class DPBoostClassifier(_DPBoost, AdditiveClassifier):
     allow_weak : bool, default=False
         Whether to allow epsilon above 50.
     max_rows_per_person : int or None, default=None
-        Maximum number of rows used per person. If given, ``fit`` requires ``groups=``, the
-        guarantee protects people instead of rows, and the noise is proportional to this number. If
-        None, every row counts as a separate person.
+        Maximum number of rows used per person. If given, the guarantee protects people instead of
+        rows, the noise is proportional to this number, and ``fit`` requires ``groups=``, unless the
+        schema names the person column. If None, every row counts as a separate person.
 
     Attributes
     ----------
@@ -349,9 +349,9 @@ class DPBoostRegressor(_DPBoost, AdditiveRegressor):
     allow_weak : bool, default=False
         Whether to allow epsilon above 50.
     max_rows_per_person : int or None, default=None
-        Maximum number of rows used per person. If given, ``fit`` requires ``groups=``, the
-        guarantee protects people instead of rows, and the noise is proportional to this number. If
-        None, every row counts as a separate person.
+        Maximum number of rows used per person. If given, the guarantee protects people instead of
+        rows, the noise is proportional to this number, and ``fit`` requires ``groups=``, unless the
+        schema names the person column. If None, every row counts as a separate person.
 
     Attributes
     ----------

@@ -65,9 +65,9 @@ class DPLinearRegression(_PrivateLinear, AdditiveRegressor):
         Publicly known number of records (or of people, if `max_rows_per_person` is given). `delta`
         is checked against it.
     max_rows_per_person : int or None, default=None
-        Maximum number of rows used per person. If given, ``fit`` requires ``groups=``, the
-        guarantee protects people instead of rows, and the noise is proportional to this number. If
-        None, every row counts as a separate person.
+        Maximum number of rows used per person. If given, the guarantee protects people instead of
+        rows, the noise is proportional to this number, and ``fit`` requires ``groups=``, unless the
+        schema names the person column. If None, every row counts as a separate person.
 
     Attributes
     ----------

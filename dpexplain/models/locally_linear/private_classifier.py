@@ -134,9 +134,10 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
         Publicly known number of records (or of people, if `max_rows_per_person` is given), used to
         set the sampling probability and to check `delta`.
     max_rows_per_person : int or None, default=None
-        Maximum number of rows used per person. If given, ``fit`` requires ``groups=``, the
-        guarantee protects people instead of rows, and the noise is proportional to this number.
-        The rows of a person are sampled together. If None, every row counts as a separate person.
+        Maximum number of rows used per person. If given, the guarantee protects people instead of
+        rows, the noise is proportional to this number, the rows of a person are sampled together,
+        and ``fit`` requires ``groups=``, unless the schema names the person column. If None, every
+        row counts as a separate person.
     progress : callable or None, default=None
         Called as ``progress(steps_done, n_steps)``; both numbers are public.
 
