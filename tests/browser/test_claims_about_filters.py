@@ -7,6 +7,7 @@ import pytest
 import example_filters
 from dpexplain.explain import filter_claim_strip
 from dpexplain_widgets import Explorer
+from page_checks import plain
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
 
@@ -16,10 +17,6 @@ SIDE = 6
 @pytest.fixture(scope="module")
 def comparison():
     return example_filters.picture_comparison(side=SIDE).matched()
-
-
-def plain(text: str) -> str:
-    return text.replace("\u2068", "").replace("\u2069", "").replace("−", "-")
 
 
 def stage_of(page):

@@ -8,7 +8,7 @@ import pytest
 
 from dpexplain.explain import claim_strip
 from dpexplain_widgets import Explorer
-from page_checks import layout_problems
+from page_checks import layout_problems, words_of
 from pair_examples import swept
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
@@ -18,10 +18,6 @@ NAME = "age & children"
 @pytest.fixture(scope="module")
 def comparison():
     return swept()
-
-
-def words_of(part) -> str:
-    return part.text_content().replace("\u2068", "").replace("\u2069", "").replace("−", "-")
 
 
 def said(page) -> str:

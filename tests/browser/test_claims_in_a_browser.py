@@ -10,6 +10,7 @@ import pytest
 import view_examples
 from dpexplain.explain import claim_strip
 from dpexplain_widgets import Explorer
+from page_checks import plain, words_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
 
@@ -26,14 +27,6 @@ PEOPLE = pd.DataFrame(
         "children": ["no", "yes"], "education": [12.0, 18.0],
     }
 )  # fmt: skip
-
-
-def words_only(text: str) -> str:
-    return text.replace("\u2068", "").replace("\u2069", "")
-
-
-def words_of(part) -> str:
-    return part.text_content().replace("\u2068", "").replace("\u2069", "").replace("−", "-")
 
 
 def states_of(page) -> list[str]:
@@ -255,8 +248,8 @@ def test_two_curves_at_two_epsilons_are_one_sheet(comparison, open_page, picture
     assert "releasable" not in whole
     assert whole.count("add/remove adjacency") >= 3
     assert re.search(r"\d{4}-\d\d-\d\d", whole)
-    assert "At ε = 1," in words_only(whole)
-    assert "At ε = 8," in words_only(whole)
+    assert "At ε = 1," in plain(whole)
+    assert "At ε = 8," in plain(whole)
     with page.expect_download() as saved:
         figure.get_by_role("button", name="Save figure as PNG").click()
     assert saved.value.suggested_filename == "figure.png"

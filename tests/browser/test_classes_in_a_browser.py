@@ -14,6 +14,7 @@ from dpexplain.explain import claim, decisions
 from dpexplain.models import DPExplainableBoostingClassifier
 from dpexplain.schema import Categorical, Classes, Numeric, Schema
 from dpexplain_widgets import Explorer
+from page_checks import words_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
 
@@ -36,11 +37,6 @@ def comparison() -> MulticlassComparison:
 
 def choose_class(page, name: str) -> None:
     page.get_by_label("Class", exact=True).select_option(label=name)
-
-
-def words_of(part) -> str:
-    """The text of a part, without the signs that isolate names from other writing directions."""
-    return part.text_content().replace("\u2068", "").replace("\u2069", "")
 
 
 def test_the_switch_changes_axis_curve_and_planner_but_not_the_cost(open_page, pictures):

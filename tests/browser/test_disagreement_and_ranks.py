@@ -9,7 +9,7 @@ import pytest
 
 import view_examples
 from dpexplain_widgets import DisagreementView, Explorer, RankView
-from page_checks import layout_problems, settle
+from page_checks import layout_problems, plain, settle
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
 
@@ -17,10 +17,6 @@ pytestmark = [pytest.mark.browser, pytest.mark.full]
 @pytest.fixture(scope="module")
 def comparison():
     return view_examples.comparison(n_repeats=2, joint=True)
-
-
-def plain(text: str) -> str:
-    return text.replace("\u2068", "").replace("\u2069", "")
 
 
 def test_tabs_are_chosen_by_click_and_by_arrows(open_page, comparison):

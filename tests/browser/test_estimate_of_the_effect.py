@@ -8,7 +8,7 @@ import pytest
 
 import view_examples
 from dpexplain_widgets import Explorer
-from page_checks import curve_of, layout_problems, settle
+from page_checks import curve_of, layout_problems, plain, settle
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
 
@@ -16,10 +16,6 @@ pytestmark = [pytest.mark.browser, pytest.mark.full]
 @pytest.fixture(scope="module")
 def comparison():
     return view_examples.with_effects(view_examples.comparison())
-
-
-def plain(text: str) -> str:
-    return text.replace("\u2068", "").replace("\u2069", "")
 
 
 def test_the_switch_shows_one_curve_or_both_and_is_reached_by_keys(open_page, comparison):

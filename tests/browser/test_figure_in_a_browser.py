@@ -7,6 +7,7 @@ import pytest
 import view_examples
 from dpexplain.explain import claim_strip
 from dpexplain_widgets import Explorer
+from page_checks import plain
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
 
@@ -14,10 +15,6 @@ pytestmark = [pytest.mark.browser, pytest.mark.full]
 @pytest.fixture(scope="module")
 def comparison():
     return view_examples.comparison(joint=True)
-
-
-def plain(text: str) -> str:
-    return text.replace("\u2068", "").replace("\u2069", "").replace("−", "-")
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1366, "light"), (380, "dark")])

@@ -12,11 +12,10 @@ from PIL import Image
 
 from dpexplain_widgets import Explorer, FilterView
 from example_filters import filter_comparison, picture_comparison, some_pictures
-from page_checks import settle
+from page_checks import plain, settle, words_at
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
 
-ISOLATES = str.maketrans("", "", "\u2068\u2069")
 SVG = "{http://www.w3.org/2000/svg}"
 PIXELS = """canvas => Array.from(
   canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data)"""
@@ -40,10 +39,6 @@ def stage(page, place=0):
 
 def pixels(stage_):
     return np.reshape(stage_.locator("canvas").evaluate(PIXELS), (-1, 4))[:, :3].astype(float)
-
-
-def words(page, selector):
-    return page.locator(selector).first.inner_text().translate(ISOLATES)
 
 
 def fits_of(view):
@@ -125,11 +120,11 @@ def test_every_epsilon_and_the_reference_stand_beside_each_other(open_page, pict
     assert tiles.nth(3).get_attribute("aria-label").startswith("non-private, probability ")
     assert tiles.nth(3).get_attribute("aria-label").endswith("not releasable")
     tiles.nth(2).click()
-    assert words(page, ".dpx-filter-main h4") == "Mean filter of “class 1”, ε = 2"
+    assert words_at(page, ".dpx-filter-main h4") == "Mean filter of “class 1”, ε = 2"
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("ArrowLeft")
     settle(page)
-    assert words(page, ".dpx-filter-main h4") == "Mean filter of “class 1”, ε = 0.5"
+    assert words_at(page, ".dpx-filter-main h4") == "Mean filter of “class 1”, ε = 0.5"
     assert tiles.nth(0).get_attribute("aria-selected") == "true"
     share = float(tiles.nth(0).inner_text().split("P ")[1].lstrip("=<> ").split("%")[0])
     assert share == pytest.approx(100 * explained(pictures_view, 0).predictions[0, 1], rel=0.06)
@@ -165,13 +160,13 @@ def test_opacity_is_set_by_keys_and_said_in_words(open_page, pictures_view):
         page.keyboard.press(key)
         settle(page)
         assert slider.get_attribute("aria-valuetext") == said
-    label = stage(page).get_attribute("aria-label").translate(ISOLATES)
+    label = plain(stage(page).get_attribute("aria-label"))
     assert label.startswith("Evidence for “class 1”, contributions over the sample, ")
     best = explained(pictures_view, 1).contributions[0, 1].argmax()
     assert f"most in favor: pixel {best // 6}, {best % 6} +" in label
     assert "of the contributions rise above the noise" in label
-    sample = page.locator(".dpx-sample-input").get_attribute("aria-label").translate(ISOLATES)
-    assert sample.startswith("sample 0, in gray: inputs from −")
+    sample = plain(page.locator(".dpx-sample-input").get_attribute("aria-label"))
+    assert sample.startswith("sample 0, in gray: inputs from -")
 
 
 def numbers(text):
@@ -220,7 +215,7 @@ def test_rows_of_a_table_hold_the_values_of_the_sample(open_page):
     stage(page).focus()
     page.keyboard.press("Home")
     settle(page)
-    assert words(page, ".dpx-filter-sample .dpx-readout").startswith("age (80): contribution ")
+    assert words_at(page, ".dpx-filter-sample .dpx-readout").startswith("age (80): contribution ")
 
 
 def save(page, folder, what, ending):

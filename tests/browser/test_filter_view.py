@@ -13,13 +13,13 @@ from example_filters import (
     picture_comparison,
     some_pictures,
 )
-from page_checks import layout_problems, scrub_latency, settle
+from page_checks import layout_problems, plain, scrub_latency, settle, words_at
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 RECORDS = [[30, "clerk"], [80, "cook"]]
-ISOLATES = str.maketrans("", "", "\u2068\u2069")
 
+SCALE = ".dpx-colour-scale .dpx-note"
 PIXELS = """canvas => Array.from(
   canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data)"""
 
@@ -38,10 +38,6 @@ def picture(view, selector):
 
 def cell(page, k, column):
     return page.locator(f".dpx-filter-cell[data-class='{k}'][data-column='{column}']")
-
-
-def words(page, selector):
-    return page.locator(selector).first.inner_text().translate(ISOLATES)
 
 
 def test_pictures_have_the_signs_of_the_weights(open_page, pictures_view):
@@ -67,7 +63,9 @@ def test_mask_grays_exactly_what_may_be_noise(open_page, pictures_view):
     comparison = pictures_view.origin.source.matched()
     weights = comparison.explanations[1.0][0].class_mean("class 1")
     np.testing.assert_array_equal(changed, ~weights.above_noise)
-    assert "gray pixels: inside 2 standard deviations" in words(page, ".dpx-colour-scale .dpx-note")
+    assert "gray pixels: inside 2 standard deviations" in words_at(
+        page, ".dpx-colour-scale .dpx-note"
+    )
 
     page.get_by_label("Show", exact=True).select_option("filter")
     settle(page)
@@ -79,16 +77,16 @@ def test_mask_grays_exactly_what_may_be_noise(open_page, pictures_view):
 
 def test_class_and_epsilon_are_chosen_in_the_grid_by_pointer_and_keys(open_page, pictures_view):
     page = open_page(pictures_view)
-    assert words(page, ".dpx-filter-main h4") == "Mean filter of “class 1”, ε = 1"
+    assert words_at(page, ".dpx-filter-main h4") == "Mean filter of “class 1”, ε = 1"
     cell(page, 2, 0).click()
-    assert words(page, ".dpx-filter-main h4") == "Mean filter of “class 2”, ε = 0.5"
+    assert words_at(page, ".dpx-filter-main h4") == "Mean filter of “class 2”, ε = 0.5"
     assert page.locator(".dpx-epsilon").inner_text() == "ε = 0.5"
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowUp")
-    assert words(page, ".dpx-filter-main h4") == "Mean filter of “class 1”, ε = 1"
+    assert words_at(page, ".dpx-filter-main h4") == "Mean filter of “class 1”, ε = 1"
     assert cell(page, 1, 1).get_attribute("aria-selected") == "true"
     assert page.locator(".dpx-filter-cell[tabindex='0']").count() == 1
-    label = cell(page, 1, 1).get_attribute("aria-label").translate(ISOLATES)
+    label = plain(cell(page, 1, 1).get_attribute("aria-label"))
     assert label.startswith("mean filter of “class 1”, ε = 1, ")
     assert "rise above the noise" in label
 
@@ -97,7 +95,7 @@ def test_contrast_is_taken_against_the_chosen_class(open_page, pictures_view):
     page = open_page(pictures_view)
     page.get_by_label("Show", exact=True).select_option("contrast")
     page.get_by_label("Against", exact=True).select_option("class 2")
-    assert words(page, ".dpx-filter-main h4") == "“class 1” vs. “class 2”, ε = 1"
+    assert words_at(page, ".dpx-filter-main h4") == "“class 1” vs. “class 2”, ε = 1"
     heads = page.locator(".dpx-filter-table tbody th")
     assert ["mean filter" in head for head in heads.all_inner_texts()] == [False, False, True]
     page.get_by_role("slider", name="“").first.focus()
@@ -116,7 +114,7 @@ def test_the_map_at_the_pinned_epsilon_stands_next_to_the_chosen_one(open_page, 
     page.get_by_role("button", name="Pin ε = 1").click()
     cell(page, 1, 0).click()
     settle(page)
-    titles = [text.translate(ISOLATES) for text in maps.locator("h4").all_inner_texts()]
+    titles = [plain(text) for text in maps.locator("h4").all_inner_texts()]
     pair = [f"“class 1” vs. “class 0”, ε = {epsilon}" for epsilon in ("0.5", "1")]
     assert titles == [*pair, "Difference: ε = 0.5 minus ε = 1"]
     for place, column in enumerate((0, 1)):
@@ -128,19 +126,19 @@ def test_the_map_at_the_pinned_epsilon_stands_next_to_the_chosen_one(open_page, 
 def test_weights_are_read_by_keys_and_by_pointer(open_page, pictures_view):
     page = open_page(pictures_view)
     stage = page.locator(".dpx-filter-main .dpx-picture-stage").first
-    assert "to read a weight" in words(page, ".dpx-filter-main .dpx-readout")
+    assert "to read a weight" in words_at(page, ".dpx-filter-main .dpx-readout")
     stage.focus()
     page.keyboard.press("Home")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowDown")
-    read = words(page, ".dpx-filter-main .dpx-readout")
+    read = words_at(page, ".dpx-filter-main .dpx-readout")
     assert read.startswith("pixel 1, 1: weight ")
     assert "standard deviations of privacy noise: " in read
     assert stage.get_attribute("aria-valuenow") == "8"
-    assert stage.get_attribute("aria-valuetext").translate(ISOLATES) == read
+    assert plain(stage.get_attribute("aria-valuetext")) == read
     box = stage.bounding_box()
     page.mouse.move(box["x"] + box["width"] * 0.95, box["y"] + box["height"] * 0.95)
-    assert words(page, ".dpx-filter-main .dpx-readout").startswith("pixel 5, 5: weight ")
+    assert words_at(page, ".dpx-filter-main .dpx-readout").startswith("pixel 5, 5: weight ")
 
 
 def test_filters_are_listed_by_signal_to_noise_and_chosen_by_keys(open_page, pictures_view):
@@ -153,10 +151,10 @@ def test_filters_are_listed_by_signal_to_noise_and_chosen_by_keys(open_page, pic
     names = page.locator(".dpx-filter-list .dpx-tile-words").all_inner_texts()
     assert [name.split(" ")[0] for name in names] == ["#0", "#1", "#2", "#3"]
     page.locator(".dpx-filter-list .dpx-filter-tile").nth(1).click()
-    assert words(page, ".dpx-filter-main h4") == "Filter 1 of “class 1”, ε = 1"
+    assert words_at(page, ".dpx-filter-main h4") == "Filter 1 of “class 1”, ε = 1"
     page.locator(".dpx-filter-list .dpx-filter-tile").nth(1).focus()
     page.keyboard.press("ArrowDown")
-    assert words(page, ".dpx-filter-main h4") == "Filter 2 of “class 1”, ε = 1"
+    assert words_at(page, ".dpx-filter-main h4") == "Filter 2 of “class 1”, ε = 1"
     assert page.locator(".dpx-filter-list [aria-selected=true]").count() == 1
 
 
@@ -178,12 +176,12 @@ def test_two_filters_of_any_classes_are_compared(open_page, pictures_view):
     page.locator(".dpx-filter-list [data-filter='2']").click()
     page.locator(".dpx-filter-list [data-filter='0']").click(modifiers=["Control"])
     heading = "Filter 2 of “class 1” against filter 0 of “class 1”, ε = 1"
-    assert words(page, ".dpx-filter-main h4") == heading
+    assert words_at(page, ".dpx-filter-main h4") == heading
     assert "vs. #0" in " ".join(tiles.all_inner_texts())
     page.get_by_label("Against", exact=True).select_option("class 2")
     page.get_by_label("Against filter", exact=True).select_option("3")
     heading = "Filter 2 of “class 1” against filter 3 of “class 2”, ε = 1"
-    assert words(page, ".dpx-filter-main h4") == heading
+    assert words_at(page, ".dpx-filter-main h4") == heading
     bank = pictures_view.origin.source.matched().explanations[1.0][0]
     wanted = bank.contrast("class 1", "class 2", place=2, against_place=3)
     weights, above = shown_weights(page)
@@ -194,7 +192,7 @@ def test_two_filters_of_any_classes_are_compared(open_page, pictures_view):
     page.locator(".dpx-filter-list .dpx-filter-tile[aria-selected=true]").focus()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("c")
-    assert "against" not in words(page, ".dpx-filter-main h4")  # never with itself
+    assert "against" not in words_at(page, ".dpx-filter-main h4")  # never with itself
     page.get_by_label("Against filter", exact=True).select_option(label="none")
     assert not page.get_by_label("Against", exact=True).is_visible()
 
@@ -207,7 +205,7 @@ def test_a_pinned_fit_is_subtracted_from_the_selected_one(open_page, pictures_vi
     maps = page.locator(".dpx-filter-main > .dpx-map")
     comparison = pictures_view.origin.source.matched()
     there, here = (comparison.explanations[epsilon][0] for epsilon in comparison.epsilons[1:3])
-    heading = maps.nth(2).locator("h4").inner_text().translate(ISOLATES)
+    heading = plain(maps.nth(2).locator("h4").inner_text())
     assert heading == "Difference: ε = {:g} minus ε = {:g}".format(
         *reversed(comparison.epsilons[1:3])
     )
@@ -219,7 +217,7 @@ def test_a_pinned_fit_is_subtracted_from_the_selected_one(open_page, pictures_vi
     stage = maps.nth(2).locator(".dpx-picture-stage")
     box = stage.bounding_box()
     page.mouse.move(box["x"] + 3, box["y"] + 3)
-    read = maps.nth(2).locator(".dpx-readout").inner_text().translate(ISOLATES)
+    read = plain(maps.nth(2).locator(".dpx-readout").inner_text())
     ratio = float(read.split(", ")[-1].split(" standard")[0])
     assert ratio == pytest.approx(abs(change[0]) / np.hypot(*stds), rel=0.02)
 
@@ -231,7 +229,7 @@ def test_sample_is_explained_as_python_explains_it(open_page, pictures_view):
     explanation = bank.explain(bank.inputs(some_pictures()))
     best = explanation.predicted[2]
     k = list(bank.classes).index(best)  # the page explains the predicted class
-    text = words(page, ".dpx-filter-sample .dpx-sentence")
+    text = words_at(page, ".dpx-filter-sample .dpx-sentence")
     assert text.startswith(f"Predicted “{best}” (")
     shown = float(text.split("(")[1].split("%")[0].lstrip("<>"))
     assert shown == pytest.approx(100 * explanation.predictions[2].max(), rel=6e-3)
@@ -250,26 +248,28 @@ def test_sample_is_explained_as_python_explains_it(open_page, pictures_view):
 def test_samples_that_are_not_public_are_called_so(open_page):
     view = Explorer(picture_comparison(), some_pictures())
     page = open_page(view)
-    assert "not marked as public" in words(page, ".dpx-filter-sample")
+    assert "not marked as public" in words_at(page, ".dpx-filter-sample")
     public = open_page(Explorer(picture_comparison(), some_pictures(), samples_public=True))
-    assert "not marked as public" not in words(public, ".dpx")
+    assert "not marked as public" not in words_at(public, ".dpx")
 
 
 def test_reference_is_called_not_releasable_and_hidden_by_a_key(open_page, pictures_view):
     page = open_page(pictures_view)
     assert page.locator(".dpx-filter-cell.dpx-filter-reference").count() == 3
-    assert "not releasable" in words(page, ".dpx-filter-table")
-    scale = words(page, ".dpx-colour-scale .dpx-note")
+    assert "not releasable" in words_at(page, ".dpx-filter-table")
+    scale = words_at(page, SCALE)
     cell(page, 0, 3).click()
-    assert words(page, ".dpx-filter-main .dpx-picture-warning") == (
+    assert words_at(page, ".dpx-filter-main .dpx-picture-warning") == (
         "non-private reference: not releasable"
     )
     page.keyboard.press("r")
     settle(page)
     assert page.locator(".dpx-filter-reference").count() == 0
-    assert "not releasable" not in words(page, ".dpx-filter")
+    assert "not releasable" not in words_at(page, ".dpx-filter")
     alone = open_page(Explorer(picture_comparison(reference=False), filter_class="class 1"))
-    assert words(alone, ".dpx-colour-scale .dpx-note") == words(page, ".dpx-colour-scale .dpx-note")
+    assert words_at(alone, ".dpx-colour-scale .dpx-note") == words_at(
+        page, ".dpx-colour-scale .dpx-note"
+    )
     assert scale
 
 
@@ -281,12 +281,12 @@ def test_tables_are_drawn_as_signed_strips(open_page):
     classes = strip.evaluate_all("bars => bars.map((bar) => bar.getAttribute('class'))")
     signs = [int("positive" in each) for each in classes]
     np.testing.assert_array_equal(signs, bank.class_means()[0] >= 0)
-    rows = words(page, ".dpx-filter-main .dpx-picture-rows")
+    rows = words_at(page, ".dpx-filter-main .dpx-picture-rows")
     assert "job=clerk" in rows
     stage = page.locator(".dpx-filter-main .dpx-picture-stage").first
     stage.focus()
     page.keyboard.press("End")
-    assert words(page, ".dpx-filter-main .dpx-readout").startswith("job=cook: weight ")
+    assert words_at(page, ".dpx-filter-main .dpx-readout").startswith("job=cook: weight ")
     page.get_by_label("Fit", exact=True).select_option(label="2 of 2")
     other = comparison.matched().explanations[0.5][1].class_means()[0]
     classes = strip.evaluate_all("bars => bars.map((bar) => bar.getAttribute('class'))")
@@ -301,7 +301,7 @@ def test_table_lists_the_weights_of_the_map(open_page, pictures_view):
     assert rows.count() == 36
     weights = pictures_view.selection["weight"]
     shown = rows.nth(4).inner_text().split("\t")
-    assert shown[0].translate(ISOLATES) == "pixel 0, 4"
+    assert plain(shown[0]) == "pixel 0, 4"
     assert float(shown[1].replace("−", "-")) == pytest.approx(weights[4], rel=6e-3)
 
 
@@ -358,7 +358,7 @@ def test_view_alone_has_its_own_choice_of_epsilon(new_page, tmp_path):
     page.goto(path.as_uri())
     page.locator(".dpx-filter canvas").first.wait_for()
     page.get_by_label("ε", exact=True).select_option("0")
-    assert words(page, ".dpx-filter-main h4").endswith("ε = 0.5")
+    assert words_at(page, ".dpx-filter-main h4").endswith("ε = 0.5")
     assert page.locator(".dpx-filter-sample").is_hidden()
 
 
@@ -372,7 +372,7 @@ def test_scrubbing_ten_classes_of_thirty_filters_is_measured(open_page, capsys):
     times = scrub_latency(page, page.locator(".dpx-scrubber"), moves=24)
 
     assert len(times) == 24
-    assert words(page, ".dpx-filter-main h4").startswith("Filter 0 of “class 0”, ε = ")
+    assert words_at(page, ".dpx-filter-main h4").startswith("Filter 0 of “class 0”, ε = ")
     median, slow = statistics.median(times), sorted(times)[22]
     with capsys.disabled():
         print(

@@ -9,7 +9,7 @@ import pytest
 
 import view_examples
 from dpexplain_widgets import Explorer, LocalView
-from page_checks import layout_problems, settle
+from page_checks import layout_problems, plain, settle
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
 
@@ -35,10 +35,6 @@ def comparison():
 @pytest.fixture
 def explorer(comparison):
     return Explorer(comparison, samples=ROWS, term="age", epsilon_index=1, tab="local")
-
-
-def plain(text: str) -> str:
-    return text.replace("\u2068", "").replace("\u2069", "")
 
 
 def shown_as(value):

@@ -10,7 +10,7 @@ import pytest
 
 import view_examples
 from dpexplain_widgets import Explorer
-from page_checks import settle
+from page_checks import settle, words_at
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
 
@@ -25,11 +25,6 @@ def page(open_page):
     return open_page(Explorer(source, term="age", epsilon_index=1))
 
 
-def words(page, place: str) -> str:
-    text = " ".join(page.locator(place).first.inner_text().split())
-    return text.replace("\u2068", "").replace("\u2069", "")
-
-
 def scrub(page, *keys: str) -> None:
     page.locator(".dpx-scrubber").focus()
     for key in keys:
@@ -42,8 +37,8 @@ def read_bin(page, label: str) -> str:
     page.locator(".dpx-plot").focus()
     page.keyboard.press("Home")
     for _ in range(40):
-        if label in words(page, ".dpx-readout-title"):
-            return words(page, ".dpx-readout")
+        if label in words_at(page, ".dpx-readout-title"):
+            return words_at(page, ".dpx-readout")
         page.keyboard.press("ArrowRight")
     raise AssertionError(f"no bin {label}")
 
@@ -56,7 +51,7 @@ def reliable_terms(page) -> str:
 
 def at_quarter(page) -> str:
     scrub(page, "Home")
-    return words(page, ".dpx-overview")
+    return words_at(page, ".dpx-overview")
 
 
 def place_at_one(page) -> str:
@@ -67,7 +62,7 @@ def place_at_one(page) -> str:
 
 def promise(page) -> str:
     page.locator("summary", has_text="Guarantee and noise").click()
-    return words(page, ".dpx-overview-more")
+    return words_at(page, ".dpx-overview-more")
 
 
 def needed(page) -> str:
@@ -85,20 +80,20 @@ def safe_picture(page, tmp_path) -> str:
     text = "".join(ElementTree.parse(path).getroot().itertext())
     assert "reference" not in text
     assert "not releasable" not in text
-    return f"{download.value.suggested_filename} {words(page, '.dpx-save')}"
+    return f"{download.value.suggested_filename} {words_at(page, '.dpx-save')}"
 
 
 LOOK = {
-    1: lambda page: words(page, ".dpx-overview"),
+    1: lambda page: words_at(page, ".dpx-overview"),
     2: reliable_terms,
     3: lambda page: read_bin(page, "69 – 71"),
     4: lambda page: read_bin(page, "81 – 83"),
     5: promise,
-    6: lambda page: words(page, ".dpx-ledger"),
-    7: lambda page: words(page, ".dpx-ledger"),
+    6: lambda page: words_at(page, ".dpx-ledger"),
+    7: lambda page: words_at(page, ".dpx-ledger"),
     8: at_quarter,
     9: place_at_one,
-    10: lambda page: words(page, ".dpx-metrics"),
+    10: lambda page: words_at(page, ".dpx-metrics"),
     11: needed,
 }
 

@@ -8,7 +8,7 @@ import pytest
 
 import view_examples
 from dpexplain_widgets import Explorer, ShapeView
-from page_checks import curve_of, layout_problems, settle
+from page_checks import curve_of, layout_problems, plain, settle
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
 
@@ -16,10 +16,6 @@ pytestmark = [pytest.mark.browser, pytest.mark.full]
 @pytest.fixture(scope="module")
 def comparison():
     return view_examples.comparison(n_repeats=2, joint=True)
-
-
-def plain(text: str) -> str:
-    return text.replace("\u2068", "").replace("\u2069", "")
 
 
 def test_a_range_is_brushed_with_the_mouse(open_page, comparison):

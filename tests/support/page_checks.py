@@ -13,7 +13,25 @@ _SHORTENED = ".dpx-term-name, .dpx-announcement"
 # The main marks of a chart, whichever kind of term is shown: fresh noise decides which is first.
 CHART = ".dpx-plot :is(.dpx-curve-main, .dpx-bar-main)"
 
+# Signs that isolate names from other writing directions, and the minus sign of a page.
+_TYPED = str.maketrans({"\u2068": None, "\u2069": None, "\u2212": "-"})
+
 _LAYOUT = (Path(__file__).parent / "layout.js").read_text(encoding="utf-8")
+
+
+def plain(text: str) -> str:
+    """Return text of a page in the signs that a person types."""
+    return text.translate(_TYPED)
+
+
+def words_of(part: Any) -> str:
+    """Return the plain text of a part of a page, hidden parts included."""
+    return plain(part.text_content())
+
+
+def words_at(page: Any, place: str) -> str:
+    """Return the plain text of the first part that a selector finds, on one line."""
+    return " ".join(plain(page.locator(place).first.inner_text()).split())
 
 
 def layout_problems(page: Any) -> list[str]:

@@ -25,6 +25,7 @@ from dpexplain_widgets.payload.payload import build_payload
 from example_explanations import classifier, private_guarantee
 from fitted_models import fitted_binary, fitted_counts, fitted_regression
 from node import NODE
+from page_checks import plain
 from pair_examples import swept
 
 pytestmark = pytest.mark.full
@@ -122,10 +123,6 @@ def check_same(found, strip):
     assert plain(found["often"]) == strip.asked.frequencies
     shares = strip.asked.shares
     assert found["shares"] == (None if shares is None else pytest.approx(shares, rel=1e-9))
-
-
-def plain(words):
-    return words.replace("\u2068", "").replace("\u2069", "").replace("−", "-")
 
 
 @pytest.mark.parametrize(("joint", "private"), [(True, True), (False, True), (True, False)])

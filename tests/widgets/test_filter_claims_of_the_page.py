@@ -20,6 +20,7 @@ from dpexplain_widgets.payload.filter_payload import filters_payload
 from example_explanations import private_guarantee
 from example_filters import filter_bank, filter_comparison, image_bank
 from node import NODE
+from page_checks import plain
 
 pytestmark = pytest.mark.full
 
@@ -35,10 +36,6 @@ def on_the_page(comparison, cases):
     )
     assert result.returncode == 0, result.stderr
     return json.loads(result.stdout)
-
-
-def plain(words):
-    return words.replace("\u2068", "").replace("\u2069", "").replace("−", "-")
 
 
 def banks(rows):
