@@ -23,10 +23,10 @@ from attack_kit import (
     saturated,
     table,
     takes_samples,
-    without,
 )
 from dpexplain import Categorical, Date
 from dpexplain.audit import record
+from dpexplain.audit.records import without
 from dpexplain.mechanisms import NoiseSource, SampledPhase
 from dpexplain.models.boosting.records._kernels_sums import _BLOCK
 from dpexplain.models.dpboost import boosting as dpboost

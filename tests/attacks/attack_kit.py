@@ -143,11 +143,6 @@ def saturated(name: str, n: int) -> tuple[pd.DataFrame, pd.Series]:
     return X, pd.Series([3.0 if is_regressor(name) else "yes"] * n)
 
 
-def without(data: tuple[Any, ...], row: int) -> tuple[Any, ...]:
-    """Return the neighboring table that lacks one record."""
-    return tuple(part.drop(index=part.index[row]) for part in data)
-
-
 def extreme_answers(transcript: Any, seed: int, bits: int = 45) -> list[Any]:
     """Return the released histograms, followed by answers that push scores to their limits."""
     rng = np.random.default_rng(seed)

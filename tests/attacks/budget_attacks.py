@@ -39,7 +39,6 @@ from attack_kit import (
     replayed,
     table,
     takes_samples,
-    without,
 )
 from dpexplain import Comparison, DPBoostedTreesClassifier, PrivacyLedger
 from dpexplain.accounting import (
@@ -52,6 +51,7 @@ from dpexplain.accounting import (
     gdp,
 )
 from dpexplain.audit import record, recording
+from dpexplain.audit.records import without
 from dpexplain.compare import releasable
 from dpexplain.exceptions import BudgetError
 from dpexplain.explain import GlobalExplanation

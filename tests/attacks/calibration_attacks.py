@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from attack_kit import Attack, Finding, estimator, first_find, replayed, schema_for, without
+from attack_kit import Attack, Finding, estimator, first_find, replayed, schema_for
 from dpexplain import Categorical, Numeric, models
+from dpexplain.audit.records import without
 from dpexplain.models.boosting.records.binned import Records
 
 _FEATURES = {"age": Numeric(0, 100), "dose": Numeric(0, 1), "ward": Categorical(["a", "b", "c"])}

@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from attack_kit import Attack, Finding, estimator, first_find, is_regressor, replayed, without
+from attack_kit import Attack, Finding, estimator, first_find, is_regressor, replayed
 from dpexplain import Numeric, models
+from dpexplain.audit.records import without
 from dpexplain.binning import refined
 
 _FEATURES = {"age": Numeric(0, 100), "income": Numeric(0, 1e9)}

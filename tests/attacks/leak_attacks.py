@@ -31,10 +31,10 @@ from attack_kit import (
     replayed,
     saturated,
     table,
-    without,
 )
 from dpexplain import Categorical, PrivacyLedger, Schema, io
 from dpexplain.audit import record
+from dpexplain.audit.records import without
 from dpexplain.exceptions import HealthWarning
 from dpexplain.explain import FilterBank
 from dpexplain.mechanisms import Mechanism, NoiseSource

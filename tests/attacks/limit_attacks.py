@@ -19,10 +19,10 @@ from attack_kit import (
     released_wrongly,
     replayed,
     takes_samples,
-    without,
 )
 from dpexplain import Categorical, Numeric, PrivacyLedger
 from dpexplain.audit import record
+from dpexplain.audit.records import without
 
 _STEEP = {
     "more values than cells": Numeric(0, 1e9, step=1),

@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from attack_kit import Attack, Finding, estimator, first_find, replayed, schema_for, without
+from attack_kit import Attack, Finding, estimator, first_find, replayed, schema_for
 from dpexplain import Categorical, Numeric, models
+from dpexplain.audit.records import without
 from dpexplain.models.boosting import estimator as boosting_estimator
 from dpexplain.models.boosting import fit as boosting_fit
 from dpexplain.models.boosting.pair_terms.choice import skips_choice

@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 from dpexplain.audit import record, replay
+from dpexplain.audit.records import without
 from dpexplain.mechanisms import Mechanism
 from dpexplain.models.boosting import estimator as boosting_estimator
 from dpexplain.models.boosting import fit as boosting_fit
 from dpexplain.models.boosting.budget import Budget
 from dpexplain.models.boosting.pair_terms import choice, fitting, levels
 from dpexplain.models.boosting.records.binned import Records
-from pair_fits import DECLARED, FEATURES, crowded, extreme, make, make_data, without
+from pair_fits import DECLARED, FEATURES, crowded, extreme, make, make_data
 
 pytestmark = pytest.mark.full
 

@@ -14,6 +14,7 @@ import pytest
 import dpexplain
 import dpexplain.models as models
 from dpexplain.audit import record, replay
+from dpexplain.audit.records import without
 from dpexplain.audit.subjects import Subject, audit_of, powerful_tiers
 from dpexplain.binning import refined as private_cells
 from dpexplain.models.boosting import estimator as boosting_estimator
@@ -22,6 +23,7 @@ from dpexplain.models.boosting.records import binned as boosting_records
 from dpexplain.models.boosting.records.in_turn import PartInTurn
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 from private_models import every_model, is_regression, known
+from replays import driven, quiet
 
 pytestmark = pytest.mark.full
 
@@ -53,21 +55,6 @@ def make_data(name, n, seed):
     return X, pd.Series(y)
 
 
-def without(data, i):
-    X, y = data
-    return X.drop(index=X.index[i]), y.drop(index=y.index[i])
-
-
-def adversarial(transcript, seed):
-    """Return the released histograms, then boosting answers that push scores to their limits."""
-    rng = np.random.default_rng(seed)
-    answers = []
-    for phase, answer in zip(transcript.phases, transcript.answers, strict=True):
-        far = rng.choice([-1, 1], answer.shape) * rng.integers(0, 2**45, answer.shape)
-        answers.append(answer if phase.label != "boosting" else far)
-    return answers
-
-
 @every_model
 def test_a_person_with_several_rows_stays_within_the_guarantee_for_persons(name):
     estimator = make_estimator(name, max_rows_per_person=3)
@@ -92,11 +79,6 @@ def test_a_saturating_record_uses_up_nearly_all_of_a_regression_guarantee():
     records = make_data("DPExplainableBoostingRegressor", 40, 1)
     records[1].iloc[:] = 0.0
     records[1].iloc[0] = 3.0  # residual 1 in half-ranges from the zero that scores start at
-    model, transcript = record(estimator, *records)
-    quiet = [
-        a if p.label != "boosting" else np.zeros_like(a)
-        for p, a in zip(transcript.phases, transcript.answers, strict=True)
-    ]
     model, transcript = record(estimator, *records, answers=quiet)
     report = replay(estimator, without(records, 0), model, transcript)
     assert report.holds
@@ -257,8 +239,7 @@ def test_replay_catches_a_planted_mistake_for_its_own_reason(mutant, reason, mon
     assert replay(estimator, without((X, y), 0), model, transcript).holds
     mutant(monkeypatch)
     for seed in range(3):
-        model, transcript = record(estimator, X, y)
-        model, transcript = record(estimator, X, y, answers=adversarial(transcript, seed))
+        model, transcript = record(estimator, X, y, answers=driven(seed, "boosting", bits=45))
         report = replay(estimator, without((X, y), 0), model, transcript)
         assert not report.holds
         if reason == "spent":

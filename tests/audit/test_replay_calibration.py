@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpexplain.audit import record, replay
+from dpexplain.audit.records import without
 from dpexplain.models import DPExplainableBoostingClassifier
 from dpexplain.models.boosting.budget import Budget
 from dpexplain.models.boosting.calibration import line
@@ -16,6 +17,7 @@ from dpexplain.models.boosting.calibration.line import N_SUMS
 from dpexplain.models.boosting.records.binned import Records
 from dpexplain.schema import Categorical, Classes, Numeric, Schema
 from effort import examples
+from replays import driven, neighbor_of
 
 pytestmark = pytest.mark.full
 
@@ -40,23 +42,6 @@ def make_data(n, seed):
     return X, pd.Series(rng.choice(["no", "yes"], n))
 
 
-def without(data, i):
-    """Drop a record; if it is the last, the others keep the coins that put them into bags."""
-    return tuple(part.drop(index=part.index[i]) for part in data)
-
-
-def driven(transcript, seed):
-    """Force answers that push scores to any value, and so into any of the cells."""
-    rng = np.random.default_rng(seed)
-    most = 2 ** rng.integers(21, 35)
-    return [
-        rng.choice([-1, 1], a.shape) * rng.integers(0, most, a.shape)
-        if p.label not in ("count", "histograms")
-        else a
-        for p, a in zip(transcript.phases, transcript.answers, strict=True)
-    ]
-
-
 @examples(25)
 @given(
     n=st.integers(1, 40),
@@ -69,15 +54,10 @@ def driven(transcript, seed):
 def test_calibration_stays_within_the_guarantee(n, seed, adjacency, epsilon, settings_):
     estimator = make(adjacency=adjacency, epsilon=epsilon, **settings_)
     data = make_data(n, seed)
-    model, transcript = record(estimator, *data)
+    model, transcript = record(estimator, *data, answers=driven(seed, bits=21 + seed % 14))
     assert transcript.phases[-1].label == "calibration"
-    model, transcript = record(estimator, *data, answers=driven(transcript, seed))
-    if adjacency == "replace":
-        neighbor = tuple(part.copy() for part in data)
-        neighbor[0].iloc[0] = [100.0, 0.0, "c"]
-        neighbor[1].iloc[0] = "no"
-    else:
-        neighbor = without(data, -1)
+    # The last record: the others keep the coins that put them into bags.
+    neighbor = neighbor_of(data, adjacency, [100.0, 0.0, "c"], "no", absent=n - 1)
     report = replay(estimator, neighbor, model, transcript)
     assert report.holds, report
 
@@ -145,8 +125,7 @@ def test_replay_catches_a_planted_mistake_about_calibration(mutant, pairs, monke
     estimator = make(pairs=pairs)
 
     def holds(seed):
-        _, drawn = record(estimator, *data)
-        model, transcript = record(estimator, *data, answers=driven(drawn, seed))
+        model, transcript = record(estimator, *data, answers=driven(seed, bits=21 + seed % 14))
         reports = [replay(estimator, without(data, i), model, transcript) for i in range(2)]
         return all(report.holds for report in reports)
 

@@ -8,6 +8,7 @@ import pytest
 
 from dpexplain import DPExplainableBoostingClassifier
 from dpexplain.audit import record, replay
+from dpexplain.audit.records import without
 from dpexplain.binning import refined
 from dpexplain.models.boosting import fit as boosting_private
 from dpexplain.models.boosting.recipe import DEFAULT
@@ -37,11 +38,6 @@ def make_data(n=600, seed=0):
         }
     )
     return X, pd.Series(rng.choice(["no", "yes"], n))
-
-
-def without(data, i):
-    X, y = data
-    return X.drop(index=X.index[i]), y.drop(index=y.index[i])
 
 
 def n_split(model):

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpexplain.audit import record, replay
+from dpexplain.audit.records import without
 from dpexplain.binning import NoisyCount
 from dpexplain.mechanisms import NoiseSource
 from dpexplain.models import DPExplainableBoostingClassifier, DPExplainableBoostingRegressor
@@ -16,6 +17,7 @@ from dpexplain.models.boosting import clipping
 from dpexplain.models.boosting import fit as boosting_private
 from dpexplain.schema import Classes, Numeric, Range, Schema
 from effort import examples
+from replays import driven, neighbor_of
 
 pytestmark = pytest.mark.full
 
@@ -34,21 +36,6 @@ def make_data(n, seed):
     return X, pd.Series(rng.choice([-1.0, 0.5, 1.0, 3.0], n))
 
 
-def without(data, i):
-    return tuple(part.drop(index=part.index[i]) for part in data)
-
-
-def driven(transcript, seed):
-    """Return the released counts, then answers that push the clip and scores to any value."""
-    rng = np.random.default_rng(seed)
-    return [
-        rng.choice([-1, 1], a.shape) * rng.integers(0, 2**35, a.shape)
-        if p.label == "boosting"
-        else a
-        for p, a in zip(transcript.phases, transcript.answers, strict=True)
-    ]
-
-
 @examples(30)
 @given(
     n=st.integers(1, 40),
@@ -60,13 +47,8 @@ def driven(transcript, seed):
 def test_an_adapted_clip_stays_within_the_guarantee(n, seed, adjacency, epsilon):
     estimator = make_regressor(adjacency=adjacency, epsilon=epsilon)
     data = make_data(n, seed)
-    model, transcript = record(estimator, *data)
-    model, transcript = record(estimator, *data, answers=driven(transcript, seed))
-    if adjacency == "replace":
-        neighbor = tuple(part.copy() for part in data)
-        neighbor[0].iloc[0], neighbor[1].iloc[0] = [100.0, 1.0], -1.0
-    else:
-        neighbor = without(data, 0)
+    model, transcript = record(estimator, *data, answers=driven(seed, "boosting"))
+    neighbor = neighbor_of(data, adjacency, [100.0, 1.0], -1.0)
     report = replay(estimator, neighbor, model, transcript)
     assert report.holds, report
 

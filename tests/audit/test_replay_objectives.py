@@ -17,6 +17,7 @@ from dpexplain.models.boosting.poisson import CountStep
 from dpexplain.models.boosting.records import binned as boosting_records
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 from effort import examples
+from replays import driven, quiet
 
 pytestmark = pytest.mark.full
 
@@ -100,37 +101,11 @@ def with_another_last(data, other):
     return tuple(part.reset_index(drop=True) for part in parts)
 
 
-def hostile(transcript, seed):
-    """Return the released histograms, then boosting answers that push scores to their limits."""
-    rng = np.random.default_rng(seed)
-    return [
-        answer
-        if phase.label != "boosting"
-        else rng.choice([-1, 1], answer.shape) * rng.integers(0, 2**45, answer.shape)
-        for phase, answer in zip(transcript.phases, transcript.answers, strict=True)
-    ]
-
-
-def quiet(transcript):
-    """Return the released histograms, then zero boosting answers, which move no score."""
-    return [
-        answer if phase.label != "boosting" else np.zeros_like(answer)
-        for phase, answer in zip(transcript.phases, transcript.answers, strict=True)
-    ]
-
-
 @pytest.fixture(autouse=True)
 def same_coins(monkeypatch):
     """Fix the coins of records, as the proof does: it conditions on the bags."""
     for model in (DPExplainableBoostingClassifier, DPExplainableBoostingRegressor):
         monkeypatch.setattr(model, "_coins", lambda self: SeededCoins(9))
-
-
-def recorded(estimator, records, seed, *, hostile_answers):
-    model, transcript = record(estimator, *records)
-    if hostile_answers:
-        model, transcript = record(estimator, *records, answers=hostile(transcript, seed))
-    return model, transcript
 
 
 @every_case
@@ -150,7 +125,8 @@ def test_a_present_or_absent_record_stays_within_the_guarantee(
         preset = "default"  # the other has 300 rounds
     estimator = make_estimator(target, option, preset=preset, max_rounds=max_rounds)
     records = make_data(target, n, seed, wild=wild)
-    fit = recorded(estimator, records, seed, hostile_answers=hostile_answers)
+    answers = driven(seed, "boosting", bits=45) if hostile_answers else None
+    fit = record(estimator, *records, answers=answers)
     report = replay(estimator, without_last(records), *fit)
     assert report.holds, report
 
@@ -163,7 +139,8 @@ def test_an_exchanged_record_stays_within_a_replace_one_guarantee(
 ):
     estimator = make_estimator(target, option, adjacency="replace")
     records = make_data(target, n, seed, wild=True)
-    fit = recorded(estimator, records, seed, hostile_answers=hostile_answers)
+    answers = driven(seed, "boosting", bits=45) if hostile_answers else None
+    fit = record(estimator, *records, answers=answers)
     other = make_data(target, 1, seed + 1, wild=True)
     report = replay(estimator, with_another_last(records, other), *fit)
     assert report.holds, report
@@ -264,8 +241,7 @@ def test_replay_catches_a_planted_mistake(target, option, mutant, monkeypatch):
     estimator = make_estimator(target, option, clip=0.2)
     assert replay(estimator, without_last(records), *record(estimator, *records)).holds
     mutant(monkeypatch)
-    _, transcript = record(estimator, *records)
-    fit = record(estimator, *records, answers=quiet(transcript))
+    fit = record(estimator, *records, answers=quiet)
     report = replay(estimator, without_last(records), *fit)
     assert report.spent_mu > 1.05 * report.claimed_mu
 

@@ -8,11 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpexplain.audit import record, replay
+from dpexplain.audit.records import without
 from dpexplain.binning.histograms import COUNT_LATTICE
 from dpexplain.models.boosting.pair_terms import contrasts
 from dpexplain.models.boosting.records._kernels_sums import LATTICE
 from effort import examples
-from pair_fits import DECLARED, crowded, extreme, make, make_data, without
+from pair_fits import DECLARED, crowded, extreme, make, make_data
+from replays import neighbor_of
 
 pytestmark = pytest.mark.full
 
@@ -48,11 +50,7 @@ def test_pairs_stay_within_the_guarantee(n, seed, adjacency, epsilon, kind, pair
     estimator = make(kind, adjacency=adjacency, epsilon=epsilon, pairs=pairs, max_bins=8)
     data = make_data(n, seed, kind)
     model, transcript = record(estimator, *data, answers=driven(seed, bits, many=many))
-    if adjacency == "replace":
-        neighbor = tuple(part.copy() for part in data)
-        neighbor[0].iloc[0] = [100.0, 0.0, "c", 9.0]
-    else:
-        neighbor = without(data, 0)
+    neighbor = neighbor_of(data, adjacency, [100.0, 0.0, "c", 9.0])
     report = replay(estimator, neighbor, model, transcript)
     assert report.holds, report
 

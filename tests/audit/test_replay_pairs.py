@@ -9,12 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpexplain.audit import record, replay
+from dpexplain.audit.records import without
 from dpexplain.models import DPExplainableBoostingClassifier, DPExplainableBoostingRegressor
 from dpexplain.models.boosting import fit as boosting_private
 from dpexplain.models.boosting import pairs
 from dpexplain.models.boosting.records import binned as boosting_records
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 from effort import examples
+from replays import driven, neighbor_of
 
 pytestmark = pytest.mark.full
 
@@ -59,21 +61,6 @@ def make_data(n, seed, kind="classes"):
     return X, pd.Series(rng.choice(TARGETS[kind][2], n))
 
 
-def without(data, i):
-    return tuple(part.drop(index=part.index[i]) for part in data)
-
-
-def driven(transcript, seed):
-    """Force answers that push curves to any value, and so categories into any order."""
-    rng = np.random.default_rng(seed)
-    return [
-        rng.choice([-1, 1], a.shape) * rng.integers(0, 2**35, a.shape)
-        if p.label in ("boosting", "pairs")
-        else a
-        for p, a in zip(transcript.phases, transcript.answers, strict=True)
-    ]
-
-
 @examples(25)
 @given(
     n=st.integers(1, 40),
@@ -86,14 +73,9 @@ def driven(transcript, seed):
 def test_sums_of_pairs_stay_within_the_guarantee(n, seed, adjacency, epsilon, kind):
     estimator = make(kind, adjacency=adjacency, epsilon=epsilon)
     data = make_data(n, seed, kind)
-    model, transcript = record(estimator, *data)
-    model, transcript = record(estimator, *data, answers=driven(transcript, seed))
+    model, transcript = record(estimator, *data, answers=driven(seed, "boosting", "pairs"))
     assert transcript.phases[-1].label == "pairs"
-    if adjacency == "replace":
-        neighbor = tuple(part.copy() for part in data)
-        neighbor[0].iloc[0] = [100.0, 0.0, "c", 9.0]
-    else:
-        neighbor = without(data, 0)
+    neighbor = neighbor_of(data, adjacency, [100.0, 0.0, "c", 9.0])
     report = replay(estimator, neighbor, model, transcript)
     assert report.holds, report
 

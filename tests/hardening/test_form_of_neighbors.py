@@ -16,8 +16,8 @@ from ipywidgets import Widget
 from canary_channels import Listener
 from dpexplain.app import ReleaseForm, checking
 from dpexplain.app.fields import show, status_html
-from dpexplain.mechanisms import Mechanism
 from form_tables import click, filled, messy_lines, state_of, write_messy
+from replays import same_answers
 
 pytestmark = pytest.mark.full
 
@@ -35,24 +35,9 @@ FILES = ("model.json", "model.schema.toml")
 def world(folder, lines, answers, form_class, model):
     """Use the form on a table; the first world fills the list of answers."""
     folder.mkdir()
-    given = iter(tuple(answers))
-
-    def forced(honest):
-        def answer(self, query):
-            drawn = honest(self, query)
-            kept = next(given, None)
-            if kept is None:
-                answers.append(drawn.copy())
-                return drawn
-            return kept.copy()
-
-        return answer
-
-    with pytest.MonkeyPatch.context() as patch, Listener() as listener:
+    with same_answers(answers) as patch, Listener() as listener:
         patch.chdir(folder)
         write_messy(folder, lines)
-        for method in ("release", "choose"):
-            patch.setattr(Mechanism, method, forced(getattr(Mechanism, method)))
         if model == "boosting":  # its public structure is drawn anew for every fit
             seeded = _seeded(checking.private_estimator)
             patch.setattr(checking, "private_estimator", seeded)

@@ -18,10 +18,10 @@ import pytest
 from canary_channels import Listener
 from dpexplain import PrivacyLedger, sweep
 from dpexplain.cli import main
-from dpexplain.mechanisms import Mechanism
 from dpexplain.models.private import PrivateEstimator
 from hostile_tables import Bomb
 from private_models import PRIVATE, is_regression, known, make, records_for
+from replays import same_answers
 
 pytestmark = pytest.mark.full
 
@@ -39,22 +39,7 @@ RECORDS = {
 
 def spoken(work, answers):
     """Record every message while `work` runs; the first world fills the list of answers."""
-    given = iter(tuple(answers))
-
-    def forced(honest):
-        def answer(self, query):
-            drawn = honest(self, query)
-            kept = next(given, None)
-            if kept is None:
-                answers.append(drawn.copy())
-                return drawn
-            return kept.copy()
-
-        return answer
-
-    with pytest.MonkeyPatch.context() as patch, Listener() as listener:
-        for method in ("release", "choose"):
-            patch.setattr(Mechanism, method, forced(getattr(Mechanism, method)))
+    with same_answers(answers), Listener() as listener:
         work()
     lines = (line.strip() for line in listener.text.replace("\r", "\n").split("\n"))
     # A bar is drawn as often as it has time for.

@@ -41,10 +41,6 @@ def make_data(n, seed, kind="classes"):
     return X, pd.Series(y)
 
 
-def without(data, i):
-    return tuple(part.drop(index=part.index[i]) for part in data)
-
-
 def crowded(phase, answer):
     """Force counts of many records, for which grids have more cells than blocks."""
     if phase.label == "count":
