@@ -11,6 +11,7 @@ import dpexplain
 from dpexplain.exceptions import PrivacyWarning
 from dpexplain.explain import MulticlassExplanation, from_interpret
 from dpexplain.interop import to_interpret
+from dpexplain_widgets import Explorer
 from fitted_models import (
     FEATURES,
     FITTED,
@@ -209,6 +210,8 @@ def test_other_models_are_refused_in_words():
 
     with pytest.raises(ValueError, match="not fitted"):
         from_interpret(ExplainableBoostingRegressor())
+    with pytest.raises(TypeError, match="InterpretML's ExplainableBoosting.* from_interpret"):
+        Explorer(ExplainableBoostingRegressor())
 
 
 def test_a_model_of_a_single_class_is_refused_with_the_reason():

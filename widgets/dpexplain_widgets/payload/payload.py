@@ -105,6 +105,11 @@ def _payload(source: Any) -> dict[str, Any]:
             "a view shows an explanation, and an EditLog contains only steps; "
             "log.apply(explanation) returns an edited explanation."
         )
+    if type(source).__module__.partition(".")[0] == "interpret":
+        raise TypeError(
+            f"a view shows explanations of dpexplain, got InterpretML's {type(source).__name__}; "
+            "dpexplain.explain.from_interpret(model) converts a fitted model."
+        )
     raise TypeError(
         "a view shows a Comparison, a GlobalExplanation or a LedgerSummary, or several models by "
         f"name, {{'DP-EBM': comparison, ...}}, got {type(source).__name__}; sweep(...) returns a "
