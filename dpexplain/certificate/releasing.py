@@ -274,7 +274,7 @@ def _entry_of(shown: Released, sha256: str, state: LedgerState, entry: int | Non
     if entry is not None:
         if entry not in fitting:
             raise ValueError(
-                f"entry={entry} does not promise what the file does ({guarantee.short} for "
+                f"entry={entry} does not promise what the file does ({guarantee.short}; unit: "
                 f"{guarantee.unit}); {_advice(fitting)} Nothing was recorded."
             )
         return entry
@@ -284,7 +284,8 @@ def _entry_of(shown: Released, sha256: str, state: LedgerState, entry: int | Non
             return found[0]
     raise ValueError(
         f"the ledger of {state.dataset!r} has {len(fitting)} entries that promise what the file "
-        f"does ({guarantee.short} for {guarantee.unit}); {_advice(fitting)} Nothing was recorded."
+        f"does ({guarantee.short}; unit: {guarantee.unit}); {_advice(fitting)} "
+        "Nothing was recorded."
     )
 
 

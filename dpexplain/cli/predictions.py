@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import dpexplain.io
 from dpexplain.cli.errors import CommandError
 from dpexplain.cli.options import add_command, add_file, check_place
-from dpexplain.cli.tables import any_table
+from dpexplain.cli.tables import any_table, only_column
 from dpexplain.explain import GlobalExplanation, MulticlassExplanation
 from dpexplain.explain.display import ONE_OF_A_SWEEP
 
@@ -62,6 +62,9 @@ def run_predict(asked: argparse.Namespace) -> None:
         )
     schema = _further_schema(asked, explanation.schema)
     rows = any_table(asked)
+    names = [str(name) for name in rows.columns]
+    if len(names) == 1 and names[0] not in explanation.term_names_:
+        raise CommandError(f"{asked.table}: {only_column(names[0])}")
     predicted = predictions(explanation, rows if schema is None else schema.clean(rows))
     dpexplain.io.write_file(asked.out, predicted.to_csv(index=False, lineterminator="\n"))
     if not asked.quiet:

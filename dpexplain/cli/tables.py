@@ -418,7 +418,6 @@ def table_suffix(path: Path) -> str:
 
 def _check_column(names: Sequence[str], name: str, path: Path, role: str = "--target") -> None:
     from dpexplain._utils.names import closest_name
-    from dpexplain.explain._text import shorten
 
     if name not in names:
         meant = closest_name(name, names)
@@ -428,8 +427,15 @@ def _check_column(names: Sequence[str], name: str, path: Path, role: str = "--ta
                 "; if its first lines are a title, pass the line number of the names with --header."
             )
         if len(names) == 1:
-            hint = (
-                f": its only column is {shorten(names[0])!r}; pass the separator with --sep, or "
-                "the line number of the names with --header."
-            )
+            hint = f": {only_column(names[0])}"
         raise CommandError(f"{role} {name}: {path} has no such column{hint}")
+
+
+def only_column(name: str) -> str:
+    """Say what to do about a table that was read as a single column."""
+    from dpexplain.explain._text import shorten
+
+    return (
+        f"its only column is {shorten(name)!r}; pass the separator with --sep, or the line number "
+        "of the names with --header."
+    )

@@ -62,7 +62,10 @@ def test_a_file_without_rules_takes_them_from_a_schema(folder):
     [
         (["model.json", "new.csv", "--schema", "schema.toml"], "model.json has its own schema"),
         (["guarantee.json", "new.csv"], "contains a Guarantee, which cannot predict"),
-        (["model.json", "new.csv", "--sep", ","], "X lacks the columns"),
+        (
+            ["model.json", "new.csv", "--sep", ","],
+            "its only column is 'job;age;note'; pass the sep",
+        ),
         (["model.json", "none.csv"], "none.csv: no such file"),
         (["none.json", "new.csv"], "none.json"),
     ],
