@@ -228,7 +228,7 @@ CLAIMS = (
             PAPER,
             "table 2",
             f"Row of healthcare, {level.replace('ε', 'epsilon')}",
-            "records of a hospital, which are not public: nobody else can measure them",
+            "records of a hospital, which are not public",
             NOT_TESTABLE,
             f"healthcare, {level}",
         )

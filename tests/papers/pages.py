@@ -144,7 +144,7 @@ def _beside_text(studies: pd.DataFrame, folder: Path, told: set[str]) -> str:
         "shares of domains) / the published mean. A single repeat has no standard error. Bold "
         "cells differ by more than two published standard deviations (two of ours if none is "
         "printed; for shares of domains, two standard errors) or by a factor of two; bold sizes of "
-        "data differ at all. The CSV files have all digits and deviations.\n"
+        "data differ at all. The CSV files have five significant digits, and deviations.\n"
     )
     found = "\n".join(causes) or "No difference needs one."
     return f"{head}{''.join(parts)}\n## Causes\n\n{found}\n"

@@ -373,8 +373,8 @@ STUDIES: tuple[Study, ...] = (
             {
                 "data": "fashion_mnist",
                 "metric": "accuracy",
-                "cause": "not settled: the paper does not print how its private networks were "
-                "trained",
+                "cause": "not settled: the paper does not print the settings of its private "
+                "networks",
             },
         ),
         needs=_NEEDS,

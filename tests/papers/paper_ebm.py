@@ -263,8 +263,8 @@ _LEVELS_OFF = (
 )
 _STOPPED = (
     "not settled; perhaps the paper's EBM stopped early: its error without privacy is that of "
-    "DP-EBM at epsilon 4 and 8, and a tolerance in absolute squared error is large for a target of "
-    "this small scale"
+    "DP-EBM with Gaussian DP at epsilon 4 and 8, and a tolerance in absolute squared error is "
+    "large for a target of this small scale"
 )
 CAUSES: list[Row] = [
     {"data": "elevators", "model": "EBM", "cause": _STOPPED},

@@ -107,10 +107,10 @@ STUDIES = (
         "to no noise, too, and whether private ones keep the shape of those without privacy",
         protocol="Total variation in log-odds at the points of ebm_curves_adult and "
         f"ebm_curves_clinical: {N_PRIVATE_FITS} fits of DP-EBM in the settings of the paper, "
-        f"{N_FITS} of our default recipe, {N_FITS * N_BAGS} EBMs without privacy, and {N_FITS} "
-        f"bagged ones, each the mean of {N_BAGS} of these. At epsilon {NO_NOISE:,.0f} the settings "
-        "of the paper have next to no noise. Shape: correlation over these points with the bagged "
-        "EBM of ebm_curves_adult.",
+        f"{N_FITS} of our default recipe on adult, {N_FITS * N_BAGS} EBMs without privacy, and "
+        f"{N_FITS} bagged ones, each the mean of {N_BAGS} of these. At epsilon {NO_NOISE:,.0f} "
+        f"the settings of the paper have next to no noise. Shape: correlation over these points "
+        f"with the bagged EBM of ebm_curves_adult.",
         cells=cells,
         measure=measure,
     ),
