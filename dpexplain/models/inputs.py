@@ -8,6 +8,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -20,7 +21,7 @@ from dpexplain.schema import Classes, Range, Schema
 from dpexplain.tables import columns as _tables
 from dpexplain.tables.chunked import ChunkedTable
 from dpexplain.tables.encoding import check_columns, encode_classes, encode_range
-from dpexplain.tables.frames import column_of, is_stream
+from dpexplain.tables.frames import column_of, converted, is_stream
 from dpexplain.tables.opening import chunks_of_rows
 
 
@@ -126,7 +127,7 @@ def _column(name: str, values: Any) -> Any:
     # NumPy would make floats of a column of integers with an empty cell, and thus join persons.
     kept = pd.DataFrame | pd.Series | pd.Index | pd.api.extensions.ExtensionArray | np.ndarray
     if not isinstance(values, kept) and hasattr(values, "__array__"):
-        values = np.asarray(values)
+        values = converted(values, partial(np.asarray, values))
     if isinstance(values, pd.DataFrame | np.ndarray) and values.ndim == 2 and values.shape[1] == 1:
         warnings.warn(
             f"A column-vector {name} was passed when a 1d array was expected; pass {name}.ravel().",

@@ -14,7 +14,7 @@ from dpexplain._utils.names import closest_name
 from dpexplain.exceptions import SchemaError
 from dpexplain.schema.features import Feature
 from dpexplain.tables.cells import UNREADABLE
-from dpexplain.tables.frames import frame_of, is_stream
+from dpexplain.tables.frames import converted, frame_of, is_stream
 
 Values: TypeAlias = "NDArray[Any] | pd.api.extensions.ExtensionArray"
 Column: TypeAlias = "ArrayLike | pd.api.extensions.ExtensionArray"
@@ -130,7 +130,7 @@ def as_table(X: ArrayLike, n_columns: int | None = None) -> pd.DataFrame | NDArr
     Raises
     ------
     ValueError
-        If `X` does not have two dimensions.
+        If `X` does not have two dimensions, or the library that it comes from cannot convert it.
     TypeError
         If `X` is a sparse matrix, a dictionary, or a query that has not been executed.
     """
@@ -165,7 +165,8 @@ def _array_of_rows(rows: Any, n_columns: int | None = None) -> NDArray[Any]:
     into strings, and nested lists of equal length would add a dimension.
     """
     if hasattr(rows, "__array__"):
-        return np.asarray(rows, dtype=object)
+        table: NDArray[Any] = converted(rows, lambda: np.asarray(rows, dtype=object))
+        return table
     if n_columns is not None and isinstance(rows, Sequence):
         rows = [_cells_of_row(row, n_columns) for row in rows]
     if not isinstance(rows, Sequence) or not all(_is_row(row) for row in rows):

@@ -12,6 +12,7 @@ For such a cell, polars panics: it prints a message and raises an exception that
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any, Final
 
@@ -42,6 +43,8 @@ def frame_of(X: object) -> pd.DataFrame | None:
     ------
     TypeError
         If `X` is a query that has not been executed.
+    ValueError
+        If the other library cannot convert the table.
     """
     if isinstance(X, pd.DataFrame | pd.Series | np.ndarray | list | tuple):
         return None
@@ -57,7 +60,8 @@ def frame_of(X: object) -> pd.DataFrame | None:
     if isinstance(frame, nw.DataFrame):
         columns = {name: _cells(frame[name]) for name in frame.columns}
         return pd.DataFrame(columns, columns=pd.Index(frame.columns, dtype=object))
-    return X.to_pandas()
+    table: pd.DataFrame = converted(X, X.to_pandas)
+    return table
 
 
 def column_of(values: object) -> Any:
@@ -82,7 +86,38 @@ def column_of(values: object) -> Any:
     if isinstance(column, nw.Series):
         return _cells(column)
     frame = frame_of(values)
-    return values.to_pandas() if frame is None else frame
+    return converted(values, values.to_pandas) if frame is None else frame
+
+
+def converted(X: object, convert: Callable[[], Any]) -> Any:
+    """Let another library convert a table or column; hide the words of any error.
+
+    The message may quote a cell, so only the type of the error is reported.
+
+    Parameters
+    ----------
+    X : object
+        The table or column.
+    convert : callable
+        Function that returns the result.
+
+    Returns
+    -------
+    object
+
+    Raises
+    ------
+    ValueError
+        If `convert` raises an error.
+    """
+    try:
+        return convert()
+    except Exception as error:
+        failure = type(error).__name__
+    raise ValueError(
+        f"a {type(X).__name__} cannot be converted to pandas or NumPy ({failure}); convert it "
+        "yourself to see why, and pass the result."
+    )
 
 
 def _of_chunks(values: Any) -> Any:

@@ -22,6 +22,7 @@ import pytest
 import dpexplain.models as models
 import dpexplain.models.private as private
 from attack_kit import (
+    CANARY,
     FEATURES,
     PRIVATE,
     Attack,
@@ -38,7 +39,9 @@ from dpexplain.audit.records import without
 from dpexplain.exceptions import HealthWarning
 from dpexplain.explain import FilterBank
 from dpexplain.mechanisms import Mechanism, NoiseSource
+from dpexplain.models import inputs
 from dpexplain.models.private import PrivateEstimator
+from dpexplain.tables import columns, frames
 from dpexplain_widgets.payload.filter_payload import filters_payload
 from dpexplain_widgets.payload.payload import build_payload
 
@@ -246,6 +249,41 @@ def tables_are_asked_twice(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(private, "as_table", asking)
 
 
+class _Unlike:
+    """Table or column of another library that cannot convert a cell, and quotes it."""
+
+    def to_pandas(self) -> Any:
+        raise ValueError(f"cannot convert {CANARY!r}")
+
+
+class _Lazy:
+    """Table or column that is computed when it is asked for, and quotes a cell."""
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        raise RuntimeError(f"cannot read {CANARY!r}")
+
+
+def quoted_by_a_library(name: str) -> Finding:
+    """Pass X, y or groups that another library cannot convert: does an error quote the cell?"""
+    X, y = table(name, 20)
+    people = pd.Series(range(20))
+
+    def attempts() -> Iterator[Finding]:
+        for odd in (_Unlike(), _Lazy()):
+            for given in ((odd, y, people), (X, odd, people), (X, y, odd)):
+                fitted = estimator(name, max_rows_per_person=1)
+                with pytest.raises((ValueError, RuntimeError)) as caught:
+                    fitted.fit(given[0], given[1], groups=given[2])
+                yield Finding(CANARY in str(caught.value), f"{type(odd).__name__}: {caught.value}")
+
+    return first_find(attempts())
+
+
+def errors_of_libraries_are_raised(patch: pytest.MonkeyPatch) -> None:
+    for module in (frames, columns, inputs):
+        patch.setattr(module, "converted", lambda X, convert: convert())
+
+
 # --- rows that find each other -----------------------------------------------------------------
 
 
@@ -428,6 +466,13 @@ ATTACKS = [
         changing_tables,
         tables_are_asked_twice,
         "X is asked for its shape first",
+    ),
+    Attack(
+        "another library cannot convert a cell, and its error quotes it",
+        quoted_by_a_library,
+        errors_of_libraries_are_raised,
+        "an error of another library is raised as it is",
+        every_model=False,
     ),
     Attack(
         "equal index labels let a row count more than once",
