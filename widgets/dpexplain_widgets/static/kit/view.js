@@ -127,6 +127,14 @@ function mountView(name, create, model, el) {
   };
 }
 
+/** Make the function that puts a panel into a host, and that returns a function to end it. */
+export function creatorOf(Panel) {
+  return (model, host, options) => {
+    const panel = new Panel(model, host, options);
+    return () => panel.destroy();
+  };
+}
+
 /** What anywidget expects as the default export of a view. */
 export function viewWidget(name, create) {
   return { render: ({ model, el }) => mountView(name, create, model, el) };

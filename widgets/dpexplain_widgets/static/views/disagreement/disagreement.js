@@ -12,7 +12,7 @@ import { choose } from "../../state/choosing.js";
 import { CHOICE_KEYS, NO_BINS, drawOnChange, readState } from "../../state/state.js";
 import { numbersTable, plainTable } from "../../kit/table.js";
 import { LIST_KEYS, listControls, listedTerms } from "../../state/term_list.js";
-import { viewWidget } from "../../kit/view.js";
+import { creatorOf, viewWidget } from "../../kit/view.js";
 
 const KIND_NAMES = {
   reference: "the non-private reference", model: "the other model or class", repeat: "another fit",
@@ -156,7 +156,8 @@ class Disagreement {
     const leave = releasable ? "" : " Not releasable.";
     setText(this.about,
       `Each number is the distance between the curve of a term and that of ${this.comparison.words}, in percent ` +
-      `of the size of that curve, averaged over the records. For a term within the noise, noise alone can reach 100%.${without}${leave}`);
+      "of the size of that curve, averaged over the records. For a term within the noise, noise alone can reach " +
+      `100%.${without}${leave}`);
   }
 
   summary(state) {
@@ -259,13 +260,7 @@ class Disagreement {
   }
 }
 
-/**
- * Put the disagreement view into `host`. Returns a function that ends it.
- * @param {import("../../types").Model} model
- */
-export function createDisagreement(model, host, options) {
-  const view = new Disagreement(model, host, options);
-  return () => view.destroy();
-}
+/** Put the disagreement view into a host. */
+export const createDisagreement = creatorOf(Disagreement);
 
 export default viewWidget("disagreement", createDisagreement);

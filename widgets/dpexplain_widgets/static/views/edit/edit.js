@@ -20,7 +20,7 @@ import { standaloneParts } from "../../kit/standalone.js";
 import { CHOICE_KEYS, chooseTerm, drawOnChange, readReleased } from "../../state/state.js";
 import { offerTable } from "../../kit/table.js";
 import { fontOf } from "../../kit/text.js";
-import { observeWidth, viewWidget } from "../../kit/view.js";
+import { creatorOf, observeWidth, viewWidget } from "../../kit/view.js";
 import { editTable } from "../../export/view_tables.js";
 import { scoreWords } from "../../kit/words.js";
 
@@ -286,11 +286,7 @@ class EditPanel {
   }
 }
 
-/** @param {import("../../types").Model} model */
-function createCurveEditor(model, host, options) {
-  const panel = new EditPanel(model, host, options);
-  return () => panel.destroy();
-}
+const createCurveEditor = creatorOf(EditPanel);
 
 /** Put the edit view into `host`. Returns a function that ends it. */
 export const createEdit = byKind(createCurveEditor, { pair: createPairEditor });

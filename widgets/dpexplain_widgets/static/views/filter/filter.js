@@ -19,7 +19,7 @@ import { choose } from "../../state/choosing.js";
 import { drawOnChange } from "../../state/state.js";
 import { offerTable, scrollBox } from "../../kit/table.js";
 import { fontOf } from "../../kit/text.js";
-import { observeWidth, viewWidget } from "../../kit/view.js";
+import { creatorOf, observeWidth, viewWidget } from "../../kit/view.js";
 import { fitWords } from "../../kit/words.js";
 
 const MAP_NAMES = [
@@ -250,10 +250,7 @@ class FilterPanel {
   }
 }
 
-/** Put the filter view into `host`. Returns a function that ends it. */
-export function createFilter(model, host, options) {
-  const panel = new FilterPanel(model, host, options);
-  return () => panel.destroy();
-}
+/** Put the filter view into a host. */
+export const createFilter = creatorOf(FilterPanel);
 
 export default viewWidget("filter", createFilter);

@@ -11,7 +11,7 @@ import { standaloneParts } from "../../kit/standalone.js";
 import { CHOICE_KEYS, chooseTerm, drawOnChange, readState } from "../../state/state.js";
 import { offerTable } from "../../kit/table.js";
 import { LIST_KEYS, listControls, listedTerms } from "../../state/term_list.js";
-import { observeWidth, viewWidget } from "../../kit/view.js";
+import { creatorOf, observeWidth, viewWidget } from "../../kit/view.js";
 import { importanceTable } from "../../export/view_tables.js";
 import { otherWords, placeWords, spokenNoise } from "../../kit/words.js";
 
@@ -272,13 +272,7 @@ class Importance {
   }
 }
 
-/**
- * Put the importance view into `host`. Returns a function that ends it.
- * @param {import("../../types").Model} model
- */
-export function createImportance(model, host, options) {
-  const view = new Importance(model, host, options);
-  return () => view.destroy();
-}
+/** Put the importance view into a host. */
+export const createImportance = creatorOf(Importance);
 
 export default viewWidget("importance", createImportance);

@@ -18,7 +18,7 @@ import { CHOICE_KEYS, chooseTerm, drawOnChange, readState } from "../../state/st
 import { numbersTable, plainTable } from "../../kit/table.js";
 import { fontOf } from "../../kit/text.js";
 import { drawWaterfall, waterfallOrder, waterfallRows } from "./waterfall.js";
-import { observeWidth, viewWidget } from "../../kit/view.js";
+import { creatorOf, observeWidth, viewWidget } from "../../kit/view.js";
 import { whatIfInputs } from "./what_if.js";
 import { fitWords, predictionName, scoreWords } from "../../kit/words.js";
 
@@ -282,13 +282,7 @@ class LocalPanel {
   }
 }
 
-/**
- * Put the local view into `host`. Returns a function that ends it.
- * @param {import("../../types").Model} model
- */
-export function createLocal(model, host, options) {
-  const panel = new LocalPanel(model, host, options);
-  return () => panel.destroy();
-}
+/** Put the local view into a host. */
+export const createLocal = creatorOf(LocalPanel);
 
 export default viewWidget("local", createLocal);

@@ -10,7 +10,7 @@ import { createScrubber } from "./scrubber.js";
 import { choose } from "../../state/choosing.js";
 import { CHOICE_KEYS, canShowEdited, drawOnChange, readState } from "../../state/state.js";
 import { offerTable } from "../../kit/table.js";
-import { viewWidget } from "../../kit/view.js";
+import { creatorOf, viewWidget } from "../../kit/view.js";
 import { overviewTable } from "../../export/view_tables.js";
 import { epsilonWords, guaranteeDetail, guaranteeSentence } from "../../kit/words.js";
 
@@ -214,13 +214,7 @@ class Overview {
   }
 }
 
-/**
- * Put the overview into `host`. Returns a function that ends it.
- * @param {import("../../types").Model} model
- */
-export function createOverview(model, host, options) {
-  const overview = new Overview(model, host, options);
-  return () => overview.destroy();
-}
+/** Put the overview into a host. */
+export const createOverview = creatorOf(Overview);
 
 export default viewWidget("overview", createOverview);

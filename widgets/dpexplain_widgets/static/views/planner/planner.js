@@ -7,7 +7,7 @@ import { choose } from "../../state/choosing.js";
 import { drawOnChange, readState } from "../../state/state.js";
 import { neededWords, onlyMetric, sweepTable, targetWords } from "./sweep_answers.js";
 import { scrollBox } from "../../kit/table.js";
-import { viewWidget } from "../../kit/view.js";
+import { creatorOf, viewWidget } from "../../kit/view.js";
 
 const STEPS = 200;
 const NEEDED_MEANING = "Measured where the fits shown here decide it. Beyond them it is a lower bound, " +
@@ -145,13 +145,7 @@ class Planner {
   }
 }
 
-/**
- * Put the planner into `host`. Returns a function that ends it.
- * @param {import("../../types").Model} model
- */
-export function createPlanner(model, host) {
-  const planner = new Planner(model, host);
-  return () => planner.destroy();
-}
+/** Put the planner into a host. */
+export const createPlanner = creatorOf(Planner);
 
 export default viewWidget("planner", createPlanner);

@@ -10,7 +10,7 @@ import { CHOICE_KEYS, chooseTerm, drawOnChange, readState } from "../../state/st
 import { numbersTable, plainTable } from "../../kit/table.js";
 import { LIST_KEYS, listControls, listedTerms } from "../../state/term_list.js";
 import { fontOf } from "../../kit/text.js";
-import { observeWidth, viewWidget } from "../../kit/view.js";
+import { creatorOf, observeWidth, viewWidget } from "../../kit/view.js";
 import { atFitWords, placeWords, spokenNoise } from "../../kit/words.js";
 
 /**
@@ -172,13 +172,7 @@ class RankPanel {
   }
 }
 
-/**
- * Put the rank view into `host`. Returns a function that ends it.
- * @param {import("../../types").Model} model
- */
-export function createRank(model, host, options) {
-  const panel = new RankPanel(model, host, options);
-  return () => panel.destroy();
-}
+/** Put the rank view into a host. */
+export const createRank = creatorOf(RankPanel);
 
 export default viewWidget("rank", createRank);

@@ -11,7 +11,7 @@ import { CHOICE_KEYS, NO_BINS, chooseTerm, drawOnChange, readState } from "../..
 import { offerTable } from "../../kit/table.js";
 import { LIST_KEYS, listControls, listedTerms } from "../../state/term_list.js";
 import { fontOf } from "../../kit/text.js";
-import { observeWidth } from "../../kit/view.js";
+import { creatorOf, observeWidth } from "../../kit/view.js";
 import { allTermsTable } from "../../export/view_tables.js";
 import { atFitWords, binsInsideNoise, scoreWords } from "../../kit/words.js";
 
@@ -190,12 +190,6 @@ class Multiples {
   }
 }
 
-/**
- * Put the small charts into `host`. Returns a function that ends them.
- * @param {import("../../types").Model} model
- */
-export function createMultiples(model, host, options) {
-  const view = new Multiples(model, host, options);
-  return () => view.destroy();
-}
+/** Put the small charts into a host. */
+export const createMultiples = creatorOf(Multiples);
 

@@ -13,7 +13,7 @@ import { CHOICE_KEYS, chooseTerm, chosenBin, drawOnChange, readState } from "../
 import { numbersTable, shapeTable } from "../../kit/table.js";
 import { fontOf } from "../../kit/text.js";
 import { pointerTip } from "../../charts/tip.js";
-import { observeWidth } from "../../kit/view.js";
+import { creatorOf, observeWidth } from "../../kit/view.js";
 import { binSentence, binsInsideNoise, fitWords, scoreWords } from "../../kit/words.js";
 
 const PAIR_HINT = "Point, or press arrow keys, to read a cell. Drag, or hold Shift, for a region. To compare two, " +
@@ -212,8 +212,5 @@ class PairPanel {
   }
 }
 
-/** Put the heat map of a pair into `host`. Returns a function that ends it. */
-export function createPairPanel(model, host, options) {
-  const panel = new PairPanel(model, host, options);
-  return () => panel.destroy();
-}
+/** Put the heat map of a pair into a host. */
+export const createPairPanel = creatorOf(PairPanel);

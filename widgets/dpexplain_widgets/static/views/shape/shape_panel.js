@@ -24,7 +24,7 @@ import { epsilonMotion } from "../../charts/motion.js";
 import { numbersTable, shapeTable } from "../../kit/table.js";
 import { fontOf } from "../../kit/text.js";
 import { pointerTip } from "../../charts/tip.js";
-import { observeWidth } from "../../kit/view.js";
+import { creatorOf, observeWidth } from "../../kit/view.js";
 import { BAND_MEANING, EFFECT_MEANING, shapeSummary } from "../../kit/words.js";
 
 const secondOf = (state, termFit) => secondSpan(state, termFit.labels.length, valueCount(termFit));
@@ -288,11 +288,7 @@ class ShapePanel {
   }
 }
 
-/** @param {import("../../types").Model} model */
-function createCurvePanel(model, host, options) {
-  const panel = new ShapePanel(model, host, options);
-  return () => panel.destroy();
-}
+const createCurvePanel = creatorOf(ShapePanel);
 
 /** Put the shape of a term, or the heat map of a pair, into `host`. Returns a function that ends it. */
 export const createShapePanel = byKind(createCurvePanel, {
