@@ -254,8 +254,8 @@ def _fit_all(fits: list[_Fit], data: _Data, n_jobs: int | None, progress: bool) 
     with _progress_bar(len(fits), progress) as count:
         # Threads share the data; processes would copy them and could write them to disk.
         work = Parallel(n_jobs=n_jobs, require="sharedmem")
-        # The reference takes as long as dozens of private fits, so it does not start last.
-        order = sorted(fits, key=lambda fit: not math.isinf(fit.epsilon))
+        # The longest fits start first: the reference, then those with more passes.
+        order = sorted(fits, key=lambda fit: -fit.epsilon)
         try:
             with one_blas_thread():  # held here, because the threads of the fits overlap
                 results = work(delayed(_fit_one)(fit, data, count) for fit in order)
@@ -268,7 +268,7 @@ def _fit_all(fits: list[_Fit], data: _Data, n_jobs: int | None, progress: bool) 
             f"a fit of the sweep failed with {failure}; the sweep stays charged. Fit the "
             "estimator once on public or simulated data to see the full message."
         )
-    return sorted(results, key=lambda result: math.isinf(result.epsilon))
+    return sorted(results, key=lambda result: (result.epsilon, result.repeat))
 
 
 def _fit_one(fit: _Fit, data: _Data, count: Callable[[], object]) -> _Result:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,7 +87,9 @@ class CurveStep:
             self._max_leaves, self._min_curvature, self._learning_rate, float(bound),
         )  # fmt: skip
         records.apply(len(tables) - 1, last)
-        return np.split(curves, start[1:-1])
+        return [
+            curves[a:z] for a, z in pairwise(start.tolist())
+        ]  # np.split takes ten times as long
 
 
 def _by_value(values: NDArray[np.float64], curvature: NDArray[np.float64]) -> NDArray[np.intp]:
