@@ -153,12 +153,17 @@ def posterior(
     precision[first[-1] :] = 1.0 / correlation_std**2
     before[first[-1] :] = correlation / correlation_std**2
     owner = np.repeat(np.arange(len(sizes)), sizes)
+    own, rest = slice(first[-1]), slice(first[-1], None)
+    # Correlations have a fixed prior, so they are integrated out once, not in every round.
+    through = known.precision[own, rest] @ np.linalg.inv(
+        known.precision[rest, rest] + np.diag(precision[rest])
+    )
+    reduced = known.precision[own, own] - through @ known.precision[rest, own]
+    pull = known.pull[own] - through @ (known.pull + before)[rest]
     for _ in range(_ROUNDS):
         precision[n_intercepts : first[-1]] = 1.0 / scales[owner] ** 2
-        mean, variances = mean_and_variances(
-            known.precision + np.diag(precision), known.pull + before
-        )
-        squares = (mean**2 + variances)[n_intercepts : first[-1]]
+        mean, variances = mean_and_variances(reduced + np.diag(precision[own]), pull)
+        squares = (mean**2 + variances)[n_intercepts:]
         found = np.bincount(owner, squares, minlength=len(sizes)) + _PSEUDO * usual**2
         scales = np.sqrt(found / (np.asarray(sizes) + _PSEUDO))
     precision[n_intercepts : first[-1]] = 1.0 / (wider * scales)[owner] ** 2
