@@ -71,6 +71,13 @@ class Visits(Sequence[Visit]):
         """Released number of records: the weights of the leaves of the first tree."""
         return float(self.leaf_weight[0, : self.n_leaves[0]].sum())
 
+    @property
+    def in_sequence(self) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        """Leaf of each bin, visit by visit without gaps, and where each visit starts."""
+        n_bins = self.n_bins[self.feature]
+        used = np.arange(self.leaf_of_bin.shape[1]) < n_bins[:, None]
+        return self.leaf_of_bin[used], np.cumsum(n_bins) - n_bins
+
     @overload
     def __getitem__(self, place: int) -> Visit: ...
     @overload

@@ -165,6 +165,7 @@ def _replayed(
     for k, own in enumerate(correlation.functions):
         functions[start[k] : start[k + 1], : own.shape[1]] = own
     unbound, unbound_start = _unbound(fit, objective)
+    leaf_of_bin, visit_bins = visits.in_sequence
     replay_trees(
         state,
         persistent,
@@ -173,8 +174,8 @@ def _replayed(
         (SMOOTH_SHARE * np.concatenate(curvature.per_score)).astype(np.float32),
         np.concatenate([m / max(m.sum(), 1e-12) for m in mean_mass]).astype(np.float32),
         visits.feature,
-        _starts([len(v.leaf_of_bin) for v in visits])[:-1],
-        np.concatenate([v.leaf_of_bin for v in visits]),
+        visit_bins,
+        leaf_of_bin,
         leaf_start,
         fit.steps.gain.astype(np.float32),
         fit.steps.together,

@@ -51,8 +51,8 @@ class Trajectory:
     def __init__(self, fit: PrivateFit, bound: float, *, logistic: bool) -> None:
         visits = fit.visits
         self._visit_feature = visits.feature
-        self._leaf_of_bin = np.concatenate([v.leaf_of_bin for v in visits]).astype(np.int64)
-        self._bin_start = _starts([len(v.leaf_of_bin) for v in visits])[:-1]
+        leaf_of_bin, self._bin_start = visits.in_sequence
+        self._leaf_of_bin = leaf_of_bin.astype(np.int64)
         self._leaf_start = fit.steps.start
         self._start = _starts([len(c.counts) for c in fit.binned.counts])
         self._updates = _updates(fit, bound)
@@ -239,14 +239,12 @@ class Trajectory:
         leaves : ndarray of shape (n_leaves,)
             Index of each leaf.
         """
-        n_bins = self._start[k + 1] - self._start[k]
-        parts, rows = [], []
-        for v in visits:
-            bins = self._leaf_of_bin[self._bin_start[v] : self._bin_start[v] + n_bins]
-            own = np.arange(self._leaf_start[v], self._leaf_start[v + 1])
-            parts.append(np.arange(len(own))[:, None] == bins)
-            rows.append(own)
-        return np.concatenate(parts).astype(np.float64), np.concatenate(rows)
+        n_leaves = np.diff(self._leaf_start)[visits]
+        leaf = np.arange(n_leaves.sum()) - np.repeat(np.cumsum(n_leaves) - n_leaves, n_leaves)
+        bins = np.arange(self._start[k + 1] - self._start[k])
+        leaf_of_bin = self._leaf_of_bin[self._bin_start[visits, None] + bins]
+        member = np.repeat(leaf_of_bin, n_leaves, axis=0) == leaf[:, None]
+        return member.astype(np.float64), np.repeat(self._leaf_start[visits], n_leaves) + leaf
 
     def _per_leaf(
         self, k: int, missing: FloatArray, slopes: FloatArray, inside: FloatArray, std: FloatArray
@@ -290,12 +288,11 @@ def _updates(fit: PrivateFit, bound: float) -> FloatArray:
     The shape is (n_values,), or (n_values, n_scores) if there are several scores.
     """
     tables = released_path(fit, bound).tables
-    done = [0] * len(tables)
-    parts = []
-    for k in fit.visits.feature.tolist():
-        parts.append(tables[k][done[k] + 1] - tables[k][done[k]])
-        done[k] += 1
-    changes = np.concatenate(parts)
+    leaf_of_bin, bin_start = fit.visits.in_sequence
+    changes = np.empty((len(leaf_of_bin), tables[0].shape[2]))
+    for k, table in enumerate(tables):
+        visits = np.flatnonzero(fit.visits.feature == k)
+        changes[bin_start[visits, None] + np.arange(table.shape[1])] = np.diff(table, axis=0)
     return changes[:, 0].copy() if changes.shape[1] == 1 else changes
 
 

@@ -79,6 +79,7 @@ def replay_trees(  # type: ignore[no-untyped-def]
     leaf_mass, loads = _by_leaf(
         mass, functions, start, visit_feature, visit_bins, leaf_of_bin, leaf_start
     )
+    own_mass = np.repeat(own_share, np.diff(start))[:, None, None] * mass
     # A feature's mean and its values of functions are weighted sums over its bins. In these arrays
     # the scores and simulations of a bin are adjacent, so the sums are matrix products.
     rows, n_own = state.reshape(n_bins_total, -1), np.diff(function_start)
@@ -95,11 +96,11 @@ def replay_trees(  # type: ignore[no-untyped-def]
         leaf = leaf_of_bin[visit_bins[v] :][: start[k + 1] - start[k]]
         leaves = slice(leaf_start[v], leaf_start[v + 1])
         elsewhere = total - own_share[k] * means[k]
-        by_bin = persistent[bins] - own_share[k] * _times(mass[bins], state[bins])
-        sums = -_times(leaf_mass[leaves], elsewhere)
+        by_bin = persistent[bins] - _times(own_mass[bins], state[bins])
+        member = (leaf == np.arange(leaf_start[v + 1] - leaf_start[v])[:, None]).astype(np.float32)
+        sums = (member @ by_bin.reshape(len(leaf), -1)).reshape(-1, n_scores, n_sim)
+        sums -= _times(leaf_mass[leaves], elsewhere)
         sums[..., :n_fresh] += noise[leaves]
-        for one in range(len(sums)):
-            sums[one] += by_bin[leaf == one].sum(axis=0)
         if n_own[k]:
             cross = np.matmul(reactions[:, None, own], values).transpose(2, 1, 0, 3)
             mixed = _times(mixing[None], cross.reshape(-1, n_scores, n_sim))
