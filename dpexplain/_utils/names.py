@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
 
+_LEADING_ZEROS = re.compile(r"(?<![\d.,])0+(?=\d)")
 _LONGEST = 200
 _MOST_COMPARED = 2_000
 
@@ -24,7 +26,7 @@ def closest_name(name: str, known: Iterable[str]) -> str | None:
     -------
     str or None
         The first of these that exists: a known name that differs from `name` only in case,
-        surrounding spaces and leading zeros (``"01"`` for ``"1"``); the only known name that
+        surrounding spaces and leading zeros (``"R01"`` for ``"R1"``); the only known name that
         consists of a scikit-learn transformer's prefix and `name` (``"scale__age"`` for ``"age"``);
         the most similar known name. The result is None if no name is similar.
     """
@@ -43,5 +45,4 @@ def closest_name(name: str, known: Iterable[str]) -> str | None:
 
 
 def _folded(name: str) -> str:
-    folded = name[:_LONGEST].strip().casefold()
-    return folded.lstrip("0") or folded
+    return _LEADING_ZEROS.sub("", name[:_LONGEST].strip().casefold())
