@@ -182,7 +182,10 @@ def _person_of(cell: Any) -> str | None:
             return None
         return f"time {cell.isoformat().removesuffix('T00:00:00')}"
     if hasattr(cell, "__array__"):
-        cell = np.asarray(cell, dtype=object).tolist()
+        masked = isinstance(cell, np.ma.MaskedArray)  # its list has None for what is masked
+        cell = cell.tolist() if masked else np.asarray(cell, dtype=object).tolist()
+        if not isinstance(cell, list):  # an array without dimensions
+            return _person_of(cell)
     if isinstance(cell, list | tuple | set | frozenset | Mapping):
         return _person_of_parts(cell)
     text = f"{type(cell).__name__} {cell!r}"

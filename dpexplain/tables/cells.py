@@ -278,7 +278,7 @@ def _text(cell: object) -> str | None:
         if number is None:
             return _MIDNIGHT.sub(r"\1", text) or None
         return _spell(number)
-    if cell is None or cell is pd.NA or cell is pd.NaT:
+    if cell is None or cell is pd.NA or cell is pd.NaT or cell is np.ma.masked:
         return None
     if isinstance(cell, (date, np.datetime64)):
         if isinstance(cell, np.datetime64) and np.isnat(cell):

@@ -57,6 +57,7 @@ def _pushing(name: str, first: Any, second: Any, attempts: int) -> Iterator[Find
 def pushed_out_by_nobody(name: str) -> Finding:
     """Leave two people unnamed: does the second push the first out of the fit?"""
     pairs = [(None, np.nan), (Decimal("NaN"), Decimal("NaN")), (np.longdouble("nan"),) * 2]
+    pairs.append((np.ma.masked,) * 2)  # cells of a masked array that became a list
     return first_find(found for pair in pairs for found in _pushing(name, *pair, 32))
 
 
