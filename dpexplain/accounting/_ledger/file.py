@@ -91,7 +91,13 @@ class LedgerFile(LedgerPlace):
                 )
             return self.path.read_bytes().decode(), version  # line endings unchanged
         except (OSError, UnicodeDecodeError) as error:
-            raise self._failed("cannot be read", error, "restore it from a copy") from None
+            advice = "restore it from a copy"
+            if isinstance(error, FileNotFoundError):
+                advice = (
+                    f"check the path, or {advice}; only for a table that never had a ledger, "
+                    "PrivacyLedger(name, path=...) creates one"
+                )
+            raise self._failed("cannot be read", error, advice) from None
 
     def write(self, text: str) -> Version:
         """Replace the content atomically and sync it to disk."""
