@@ -181,6 +181,8 @@ def _person_of(cell: Any) -> str | None:
         if math.isnan(cell_day(cell)):  # some libraries cannot show such a time
             return None
         return f"time {cell.isoformat().removesuffix('T00:00:00')}"
+    if hasattr(cell, "as_py"):  # of pyarrow
+        return _person_of(cell.as_py())
     if hasattr(cell, "__array__"):
         masked = isinstance(cell, np.ma.MaskedArray)  # its list has None for what is masked
         cell = cell.tolist() if masked else np.asarray(cell, dtype=object).tolist()
@@ -251,4 +253,6 @@ def _number_of(text: str) -> Any:
         number = float(text)
     except ValueError:
         return None if not text or text.lower() in EMPTY_WORDS else text
+    if math.isnan(number):  # some programs write it with a sign
+        return None
     return number if repr(number) == text.lower() else text

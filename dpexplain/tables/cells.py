@@ -28,7 +28,7 @@ DATE_UNIT: Final = "days since 1970-01-01"
 NO_TEXT: Final = ""
 """String for a cell that is not empty but cannot equal any category, such as a list or bytes."""
 
-EMPTY_WORDS: Final = frozenset({"none", "null", "na", "n/a", "<na>", "nat"})
+EMPTY_WORDS: Final = frozenset({"none", "null", "na", "n/a", "<na>", "nat", "#n/a", "#na"})
 """Lower-case words, other than "nan", that an empty cell may become if converted to a string."""
 
 

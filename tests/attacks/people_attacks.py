@@ -63,7 +63,16 @@ def pushed_out_by_nobody(name: str) -> Finding:
 
 def pushed_out_by_words_for_nobody(name: str) -> Finding:
     """Name two people by words or objects that mean "missing"."""
-    nobody = ("None", "<NA>", "n/a", complex(0, np.nan), np.clongdouble("nan"), (None, None))
+    nobody = (
+        "None",
+        "<NA>",
+        "n/a",
+        "#N/A",
+        "-nan",
+        complex(0, np.nan),
+        np.clongdouble("nan"),
+        (None, None),
+    )
     return first_find(found for cell in nobody for found in _pushing(name, cell, cell, 16))
 
 

@@ -9,6 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -55,6 +56,7 @@ def test_a_number_is_one_person_in_every_type_and_an_empty_cell_is_nobody_in_eve
     assert len({person_of(c) for c in sevens}) == 1
     assert len({person_of(c) for c in ("0.1", 0.1, Decimal("0.10"))}) == 1
     sevens = (7, "7", b"7", b" 07", np.bytes_(b"7"), bytearray(b"7"), memoryview(b"7"), np.array(7))
+    assert {person_of(c) for c in (*sevens, pa.scalar(7))} == {person_of(7)}
     assert len({person_of(c) for c in sevens}) == 1
     assert person_of("Zoë") == person_of("Zoë".encode())
     assert {person_of(c) for c in (None, np.nan, pd.NA, pd.NaT, "", " ", "nan")} == {None}
@@ -68,6 +70,7 @@ def test_a_number_is_one_person_in_every_type_and_an_empty_cell_is_nobody_in_eve
 NOBODY = (
     *(complex("nan"), complex(0, np.nan), np.clongdouble("nan"), np.complex64(complex(1, np.nan))),
     *("None", "null", "NA", " n/a ", "<NA>", "NaT", b"", b"  ", np.void(b"\0\0"), []),
+    *("-nan", "+NaN", "#N/A", "#NA", pa.scalar(None, pa.int64())),
     *((None, None), [np.nan], {"hospital": None, "number": "NA"}, np.array([np.nan]), object()),
     *(np.ma.masked, np.ma.array([3, 7], mask=True), np.array("NA"), np.array(np.nan)),
 )
