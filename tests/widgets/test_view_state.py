@@ -72,6 +72,8 @@ def test_an_epsilon_chooses_its_fit_from_the_start(payload):
 def test_an_unknown_choice_is_answered_with_the_known_ones(payload):
     with pytest.raises(TypeError, match=r"no choice named 'epsilons'; the choices are \['above_no"):
         Explorer(payload, epsilons=(1, 2))
+    with pytest.raises(TypeError, match=r"export_html\(path, title=...\)"):
+        Explorer(payload, title="Outcomes")
 
 
 @pytest.mark.parametrize("index", range(N_EPSILONS + 1))

@@ -128,6 +128,8 @@ class View(ViewState, anywidget.AnyWidget):
         payload, arrays = _content(source, samples, samples_public)
         self._check_shows(payload)
         known = {*STATE_TRAITS, "layout", "epsilon"} - {"payload", "filter_arrays"}
+        if "title" in state:
+            raise TypeError("a title is for pages: pass it to export_html(path, title=...).")
         if unknown := sorted(set(state) - known):
             raise TypeError(f"no choice named {unknown[0]!r}; the choices are {sorted(known)}.")
         if {"epsilon", "epsilon_index"} <= set(state):
