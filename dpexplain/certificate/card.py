@@ -8,7 +8,14 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 
-from dpexplain.certificate.content import Section, Stated, sections_of, title_of
+from dpexplain.certificate.content import (
+    Section,
+    Stated,
+    embeddable,
+    embedded,
+    sections_of,
+    title_of,
+)
 
 __all__ = ["card_of", "data_of_card"]
 
@@ -45,7 +52,7 @@ def card_of(stated: Stated, data: str) -> str:
     parts = [_metadata(stated), f"# {_safe(title_of(stated))}"]
     for section in sections_of(stated):
         parts += _section(section)
-    parts += ["## How to use it", f"{_USE}\n{_OPEN}{_for_comment(data)}{_CLOSE}"]
+    parts += ["## How to use it", f"{_USE}\n{_OPEN}{embeddable(data)}{_CLOSE}"]
     return "\n\n".join(parts) + "\n"
 
 
@@ -66,15 +73,7 @@ def data_of_card(text: str) -> str:
     ValueError
         If the card contains no certificate, or more than one.
     """
-    parts = text.split(_OPEN)
-    if len(parts) != 2 or _CLOSE not in parts[1]:
-        raise ValueError("the model card contains no certificate.")
-    return parts[1].split(_CLOSE)[0]
-
-
-def _for_comment(data: str) -> str:
-    """Escape JSON for a comment, so that no string in it can end the comment."""
-    return re.sub("[<>&]", lambda found: f"\\u{ord(found[0]):04x}", data)
+    return embedded(text, _OPEN, _CLOSE, "model card")
 
 
 def _metadata(stated: Stated) -> str:

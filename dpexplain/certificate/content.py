@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -13,7 +14,7 @@ from dpexplain.accounting.summary import counted_entries
 from dpexplain.certificate.odds import chance_words, guesses_of_hundred, odds_words
 from dpexplain.explain._text import shorten
 
-__all__ = ["Section", "Stated", "sections_of", "title_of"]
+__all__ = ["Section", "Stated", "embeddable", "embedded", "sections_of", "title_of"]
 
 _LONGEST, _LONGEST_CELL, _MOST = 1_200, 4_000, 30
 _NEIGHBORS = {
@@ -194,6 +195,19 @@ def sections_of(stated: Stated) -> tuple[Section, ...]:
         Section("For specialists: fingerprints", rows=_hashes(stated), code=True),
     )
     return tuple(map(_shortened, sections))
+
+
+def embeddable(data: str) -> str:
+    """Escape JSON, so that no string in it can end the comment or element around it."""
+    return re.sub("[<>&]", lambda found: f"\\u{ord(found[0]):04x}", data)
+
+
+def embedded(text: str, opening: str, closing: str, kind: str) -> str:
+    """Return the JSON between two marks; an error names the kind of file."""
+    parts = text.split(opening)
+    if len(parts) != 2 or closing not in parts[1]:
+        raise ValueError(f"the {kind} contains no certificate.")
+    return parts[1].split(closing)[0]
 
 
 def _shortened(section: Section) -> Section:

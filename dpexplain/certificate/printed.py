@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import html
-import re
 from collections.abc import Iterable, Iterator
 
-from dpexplain.certificate.content import Section, Stated, sections_of, title_of
+from dpexplain.certificate.content import (
+    Section,
+    Stated,
+    embeddable,
+    embedded,
+    sections_of,
+    title_of,
+)
 
 __all__ = ["data_of_page", "page_of"]
 
@@ -47,7 +53,7 @@ def page_of(stated: Stated, data: str | None) -> str:
     parts = [f"<h1>{_safe(title)}</h1>"]
     for section in sections_of(stated):
         parts += _section(section)
-    held = "" if data is None else f"{_OPEN}{_for_script(data)}{_CLOSE}\n"
+    held = "" if data is None else f"{_OPEN}{embeddable(data)}{_CLOSE}\n"
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f"<title>{html.escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"
@@ -73,15 +79,7 @@ def data_of_page(text: str) -> str:
     ValueError
         If the page contains no certificate, or more than one.
     """
-    parts = text.split(_OPEN)
-    if len(parts) != 2 or _CLOSE not in parts[1]:
-        raise ValueError("the page contains no certificate.")
-    return parts[1].split(_CLOSE)[0]
-
-
-def _for_script(data: str) -> str:
-    """Escape JSON for a script element, so that no string in it can end the element."""
-    return re.sub("[<>&]", lambda found: f"\\u{ord(found[0]):04x}", data)
+    return embedded(text, _OPEN, _CLOSE, "page")
 
 
 def _section(section: Section) -> Iterator[str]:
