@@ -1,16 +1,17 @@
-"""Methods of local explanations, named as in InterpretML."""
+"""Methods of local explanations for InterpretML and SHAP."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 ONE_CLASS: Final = "a figure shows one class: use .for_class(label).visualize(key)."
 
 
 class InterpretLocal:
-    """Mixin for local explanations, with methods named as in InterpretML."""
+    """Mixin for local explanations, with data for InterpretML and SHAP."""
 
     @property
     def _by_score(self) -> tuple[Any, ...]:
@@ -52,6 +53,43 @@ class InterpretLocal:
                 "values": [1],
             },
         }
+
+    def to_shap(self, X: npt.ArrayLike | None = None, *, effects: Any = None) -> Any:
+        """Return the contributions as a ``shap.Explanation`` for SHAP's plots.
+
+        With several classes, they are on its last axis.
+
+        Nothing is estimated: in an additive model, the contribution of a term is its Shapley value
+        relative to the intercept, because curves are centered using the counts of the model.
+
+        Parameters
+        ----------
+        X : DataFrame, array or sequence of rows, or None, default=None
+            Feature values of the same samples. SHAP's plots show these values, and use them for
+            colors. If `X` is None, the plots show the bin labels instead.
+        effects : GlobalExplanation, MulticlassExplanation or None, default=None
+            Explanation of the same model. Its estimated effects then replace the contributions, and
+            its estimated intercepts replace the intercepts, so they do not add up to scores of the
+            model. `X` must also be given.
+
+        Returns
+        -------
+        shap.Explanation
+            The contributions (``values``), the intercept (``base_values``), and the values of `X`
+            or the bin labels (``data``). SHAP cannot store the guarantee or the noise, so save this
+            object along with the plots.
+
+        Raises
+        ------
+        ImportError
+            If SHAP is not installed.
+        ValueError
+            If `X` has a different number of rows, or lacks a column; or if `effects` lacks
+            estimates, explains a model with other terms, or is given without `X`.
+        """
+        from dpexplain.interop.shap_values import to_shap
+
+        return to_shap(self, X, effects=effects)  # type: ignore[arg-type]
 
     def visualize(self, key: int = 0) -> Any:
         """Draw the contributions to the score of one sample, with matplotlib.

@@ -93,12 +93,10 @@ def to_shap(
         )
     shap = _shap()
     warn_of_lost_label(explanation, "a shap.Explanation")
-    several = isinstance(explanation, MulticlassLocalExplanation)
-    parts = explanation.by_class if isinstance(explanation, MulticlassLocalExplanation) else ()
-    first = parts[0] if parts else explanation
-    assert isinstance(first, LocalExplanation)
+    parts = explanation._by_score
+    first, several = parts[0], len(parts) > 1
     if effects is not None:
-        return _of_effects(shap, parts or (first,), X, effects)
+        return _of_effects(shap, parts, X, effects)
     values = (
         np.stack([part.contributions for part in parts], axis=2) if several else first.contributions
     )

@@ -348,40 +348,6 @@ class LocalExplanation(InterpretLocal, Record, LocalDisplay):
             }
         )
 
-    def to_shap(self, X: npt.ArrayLike | None = None, *, effects: Any = None) -> Any:
-        """Return the contributions as a ``shap.Explanation`` for SHAP's plots.
-
-        Nothing is estimated: in an additive model, the contribution of a term is its Shapley value
-        relative to the intercept, because curves are centered using the counts of the model.
-
-        Parameters
-        ----------
-        X : DataFrame, array or sequence of rows, or None, default=None
-            Feature values of the same samples. SHAP's plots show these values, and use them for
-            colors. If `X` is None, the plots show the bin labels instead.
-        effects : GlobalExplanation or None, default=None
-            Explanation of the same model. Its estimated effects then replace the contributions, and
-            its estimated intercept replaces the intercept. `X` must also be given.
-
-        Returns
-        -------
-        shap.Explanation
-            The contributions (``values``), the intercept (``base_values``), and the values of `X`
-            or the bin labels (``data``). SHAP cannot store the guarantee or the noise, so save this
-            object along with the plots.
-
-        Raises
-        ------
-        ImportError
-            If SHAP is not installed.
-        ValueError
-            If `X` has a different number of rows or lacks a column, or if `effects` has no
-            estimates.
-        """
-        from dpexplain.interop.shap_values import to_shap
-
-        return to_shap(self, X, effects=effects)
-
     def plot(self, sample: int = 0, ax: Axes | None = None, **options: Any) -> Axes:
         """Draw one sample as a waterfall chart; see :func:`dpexplain.plotting.plot_local`.
 

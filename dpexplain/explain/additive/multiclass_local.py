@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from dpexplain._utils.lazy import pd
 from dpexplain.explain._by_class import ByClass, checked_parts
@@ -82,41 +80,6 @@ class MulticlassLocalExplanation(InterpretLocal, LocalDisplay, ByClass[LocalExpl
     def __len__(self) -> int:
         """Return the number of samples."""
         return len(self.by_class[0])
-
-    def to_shap(self, X: npt.ArrayLike | None = None, *, effects: Any = None) -> Any:
-        """Return a ``shap.Explanation`` with classes on the last axis.
-
-        Nothing is estimated: in an additive model, the contribution of a term is its Shapley value
-        relative to the intercept, because curves are centered using the counts of the model.
-
-        Parameters
-        ----------
-        X : DataFrame, array or sequence of rows, or None, default=None
-            Feature values of the same samples. SHAP's plots show these values, and use them for
-            colors. If `X` is None, the plots show the bin labels instead.
-        effects : MulticlassExplanation or None, default=None
-            Explanation of the same model. Its estimated effects replace the released contributions
-            but, unlike the contributions, do not add up to the model's scores. `X` must also be
-            given.
-
-        Returns
-        -------
-        shap.Explanation
-            The contributions (``values``), the intercept (``base_values``), and the values of `X`
-            or the bin labels (``data``). SHAP cannot store the guarantee or the noise, so save this
-            object along with the plots.
-
-        Raises
-        ------
-        ImportError
-            If SHAP is not installed.
-        ValueError
-            If `X` has a different number of rows, or lacks a column; or if `effects` lacks
-            estimates, explains a model with other terms, or is given without `X`.
-        """
-        from dpexplain.interop.shap_values import to_shap
-
-        return to_shap(self, X, effects=effects)
 
     def frame(self, sample: int | None = None) -> pd.DataFrame:
         """Return a table with one row per class, sample and term.

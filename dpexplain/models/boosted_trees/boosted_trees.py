@@ -240,11 +240,6 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
         for level in range(self.depth):
             self._split_phase(level, n_candidates, self._level_alpha(level))
 
-    def _n_scores(self) -> int:
-        """Return the number of scores: one for two classes, else one per class."""
-        n_classes = self._n_classes()
-        return 1 if n_classes == 2 else n_classes
-
     @property
     def _tree_epsilon(self) -> float:
         """Return the epsilon of one tree under add/remove adjacency."""

@@ -66,11 +66,6 @@ class _DPBoost(PrivateTrees):
         for t in (0, min(plan.n_disjoint, plan.n_trees) - 1):
             plan.leaf_phase(t, 0)
 
-    def _n_scores(self) -> int:
-        """Return the number of scores: one per class for more than two classes, else one."""
-        n_classes = self._n_classes()
-        return 1 if n_classes == 2 else n_classes
-
     def _plan(self, n_scores: int) -> Plan:
         return Plan(
             epsilon=self._epsilon_of_record / n_scores,

@@ -174,6 +174,11 @@ class PrivateTrees(PrivateEstimator, AdditiveModel):
         target = None if self.schema is None else self.schema.target
         return len(target.labels) if isinstance(target, Classes) else 2
 
+    def _n_scores(self) -> int:
+        """Return the number of scores: one for two classes, else one per class."""
+        n_classes = self._n_classes()
+        return 1 if n_classes == 2 else n_classes
+
     def _scores(self, X: Any) -> FloatArray:
         """Return the score of each row on the link scale."""
         return self._by_chunks(X, self._scores_of_columns)
