@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +25,11 @@ METHODS = ("monotone", "smooth and monotone", "recover", "repair")
 
 def main(given: Sequence[str] | None = None) -> None:
     """Measure and print the tables."""
-    arguments = _arguments(given)
+    arguments = arguments_of(given, __doc__, 100)
     print(f"{machine()}. {versions()}.")
     all_sizes = []
     for n_patients in arguments.patients:
-        results = _results(n_patients, arguments)
+        results = results_of(_measured, n_patients, arguments)
         print(
             f"\n{n_patients:,} patients, epsilon {arguments.epsilon:g}, {arguments.seeds} seeds "
             "per family; mean and 95 % interval.\n"
@@ -43,9 +43,10 @@ def main(given: Sequence[str] | None = None) -> None:
         print(f"\nAll monotone truths, both sizes of hospital: repair is {gain} nearer.")
 
 
-def _arguments(given: Sequence[str] | None) -> Any:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seeds", type=int, default=100)
+def arguments_of(given: Sequence[str] | None, about: str | None, n_seeds: int) -> Any:
+    """Read the arguments of a benchmark of edits."""
+    parser = argparse.ArgumentParser(description=about)
+    parser.add_argument("--seeds", type=int, default=n_seeds)
     parser.add_argument("--epsilon", type=float, default=1.0)
     parser.add_argument("--patients", type=int, nargs="+", default=SIZES)
     parser.add_argument(
@@ -54,30 +55,28 @@ def _arguments(given: Sequence[str] | None) -> Any:
     return parser.parse_args(given)
 
 
-def _results(n_patients: int, arguments: Any) -> pd.DataFrame:
+def results_of(
+    measure: Callable[[int, float, int], list[dict[str, Any]]], n_patients: int, arguments: Any
+) -> pd.DataFrame:
     """Measure what is missing from the results file, and store it there seed by seed."""
-    cells = {} if arguments.results is None else _kept(arguments.results)
+    path, cells = arguments.results, {}
+    if path is not None and path.exists():
+        lines = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+        cells = {line["cell"]: line["rows"] for line in lines}
     rows = []
     for seed in range(arguments.seeds):
         key = f"{n_patients} {arguments.epsilon:g} {seed}"
         if key not in cells:
-            cells[key] = [
-                row
-                for family in FAMILIES
-                for row in measured(family, seed, n_patients, arguments.epsilon)
-            ]
-            if arguments.results is not None:
-                with arguments.results.open("a", encoding="utf-8") as file:
+            cells[key] = measure(n_patients, arguments.epsilon, seed)
+            if path is not None:
+                with path.open("a", encoding="utf-8") as file:
                     file.write(json.dumps({"cell": key, "rows": cells[key]}) + "\n")
         rows += cells[key]
     return pd.DataFrame(rows)
 
 
-def _kept(path: Path) -> dict[str, list[dict[str, Any]]]:
-    if not path.exists():
-        return {}
-    lines = map(json.loads, path.read_text(encoding="utf-8").splitlines())
-    return {line["cell"]: line["rows"] for line in lines}
+def _measured(n: int, epsilon: float, seed: int) -> list[dict[str, Any]]:
+    return [row for family in FAMILIES for row in measured(family, seed, n, epsilon)]
 
 
 def edits(direction: str) -> dict[str, Any]:

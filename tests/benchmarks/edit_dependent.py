@@ -7,18 +7,15 @@ that ends early may have put the effect of one into the curve of the other.
 
 from __future__ import annotations
 
-import argparse
 import itertools
-import json
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from bench_print import machine, table, versions
-from edit import TERM, distance, edits, interval
-from edit_families import MONOTONE, SIZES, Family, schema
+from edit import TERM, arguments_of, distance, edits, interval, results_of
+from edit_families import MONOTONE, Family, schema
 from scipy.stats import norm, rankdata
 
 from dpexplain import Classes, DPExplainableBoostingClassifier, Numeric, Schema
@@ -30,45 +27,16 @@ METHODS = ("monotone", "smooth and monotone", "recover", "repair")
 
 def main(given: Sequence[str] | None = None) -> None:
     """Measure and print the tables."""
-    arguments = _arguments(given)
+    arguments = arguments_of(given, __doc__, 10)
     print(f"{machine()}. {versions()}.")
     for n_patients in arguments.patients:
-        results = _results(n_patients, arguments)
+        results = results_of(_measured, n_patients, arguments)
         print(
             f"\n{n_patients:,} patients, epsilon {arguments.epsilon:g}, {arguments.seeds} seeds "
             f"of {len(MONOTONE)} monotone truths; mean and 95 % interval.\n"
         )
         print(_table(results))
         print(f"\n{_signs(results)}")
-
-
-def _arguments(given: Sequence[str] | None) -> Any:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--epsilon", type=float, default=1.0)
-    parser.add_argument("--patients", type=int, nargs="+", default=SIZES)
-    parser.add_argument(
-        "--results", type=Path, help="file that keeps what was measured, to go on after a stop"
-    )
-    return parser.parse_args(given)
-
-
-def _results(n_patients: int, arguments: Any) -> pd.DataFrame:
-    """Measure what is missing from the results file, and store it there seed by seed."""
-    path, cells = arguments.results, {}
-    if path is not None and path.exists():
-        lines = map(json.loads, path.read_text(encoding="utf-8").splitlines())
-        cells = {line["cell"]: line["rows"] for line in lines}
-    rows = []
-    for seed in range(arguments.seeds):
-        key = f"{n_patients} {arguments.epsilon:g} {seed}"
-        if key not in cells:
-            cells[key] = _measured(n_patients, arguments.epsilon, seed)
-            if path is not None:
-                with path.open("a", encoding="utf-8") as file:
-                    file.write(json.dumps({"cell": key, "rows": cells[key]}) + "\n")
-        rows += cells[key]
-    return pd.DataFrame(rows)
 
 
 def _measured(n: int, epsilon: float, seed: int) -> list[dict[str, Any]]:
