@@ -175,8 +175,7 @@ CLAIMS = (
             _repairs(t, "distance to the truth")["monotone"]
             < _repairs(t, "distance to the truth")["as released"]
         ),
-        "our question, on simulated patients, whose true curve is known; editing.md has the same "
-        "for other truths",
+        "our question, on simulated patients, whose true curve is known",
     ),
     Claim(
         PAPER,
@@ -187,7 +186,7 @@ CLAIMS = (
             f"{_repairs(t, 'releases after the repair')['monotone'].max():g}"
         ),
         lambda t: bool((_repairs(t, "releases after the repair")["monotone"] == 0).all()),
-        "follows from post-processing; tests of the editor replay the ledger",
+        "follows from post-processing",
     ),
     Claim(
         PAPER,

@@ -82,7 +82,8 @@ def page(source: Source, folder: Path) -> str:
         counts=_counts_apart(said),
         claims=_claim_lines(said),
         rows=_ROWS.format(counts=_counts(rows), claims=_claim_lines(rows)) if len(rows) else "",
-        studies="".join(_study_text(row, folder) for row in studies.to_dict("records")) + "\n",
+        studies="".join(_study_text(row, folder, told) for row in studies.to_dict("records"))
+        + "\n",
     )
 
 
@@ -219,17 +220,20 @@ def _claim_line(row: Mapping[Hashable, str]) -> str:
     return f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |"
 
 
-def _study_text(row: Mapping[Hashable, str], folder: Path) -> str:
+def _study_text(row: Mapping[Hashable, str], folder: Path, told: set[str]) -> str:
+    """Return how a study was measured, and what it reduces if the page has not said so above."""
     command = f"make papers PAPERS_ARGS='--only {row['name']}'"
     path = folder / f"{row['name']}.csv"
+    less = ""
     if not path.is_file():
         found = "Not measured yet."
     else:
         found = f"[{path.name}]({path.name}){_seconds(pd.read_csv(path))}."
+        less = "" if row["name"] in told else f" {_less(_reduced((row['name'],), folder, told))}"
     return (
         f"\n\n### {row['name']}\n\n{row['shows'][:1].upper()}{row['shows'][1:]}. {found} Run "
         f"again: `{command}`.\n\n"
-        f"{row['protocol']}"
+        f"{row['protocol']}{less}"
     )
 
 

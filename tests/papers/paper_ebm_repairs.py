@@ -126,7 +126,7 @@ STUDIES = (
         "uses the curve and the histogram, and does not print the weights. Mean distance in "
         "log-odds to the curve of the simulation over public points, and how "
         "far the curve falls in all. The repair reads released numbers only: releases in the "
-        "ledger are counted before and after it. docs/editing.md has the same for other truths.",
+        "ledger are counted before and after it.",
         cells=isotonic_cells,
         measure=measure_isotonic,
     ),
