@@ -377,6 +377,8 @@ CLAIMS = (
         lambda t: of_all(p < b for pairs in _drifts(t).values() for p, b in pairs.values()),
         _fitted(
             NETWORKS,
+            "exact contributions of maps and integrated gradients of networks, here multiplied by "
+            "the image, in the paper not; "
             f"maps {_RECIPE}; CNN: our own networks, of 14,634 weights and on digits 9,258; "
             f"epsilon 0.5 to 8, in the paper 1.19, where it judges pictures; of networks of the "
             f"paper's sizes ",

@@ -37,7 +37,8 @@ measured.
 _ROWS = """
 ## Rows of the printed tables
 
-A printed row holds if all of its numbers agree, and holds in part if at least half of them do.
+A printed row holds if all of its numbers agree, and holds in part if at least half of them do,
+unless the last column gives another rule.
 {counts}.
 
 | place | row | verdict | evidence | how the setting differs |

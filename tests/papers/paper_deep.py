@@ -324,9 +324,10 @@ which differ in start, batches and noise, as do the fits with and without privac
 the column n says how many are in the table. We explain the score of the true class of 200 test
 images: Integrated Gradients (50 steps, zero baseline) and SmoothGrad (25 copies, noise 0.2 of the
 range) of a network by Captum, exact contributions and weighted filter of ours. Agreement is the
-mean cosine over images; the published pictures have no such number. Figures 4, 8 and 9: Integrated
-Gradients that are not multiplied by the image, as in the paper, with SmoothGrad and with the image,
-and the correlation of neighboring pixels of both and of our top filter.""".replace("\n", " ")
+mean cosine over images; the published pictures have no such number. For figures 2, 4 and 9,
+Integrated Gradients are not multiplied by the image, as in the paper: their cosines to SmoothGrad
+and to the image, and the correlation of neighboring pixels. In all their other cosines, as for
+figure 8, they are multiplied by the image.""".replace("\n", " ")
 
 
 def _published(data: str, model: str, epsilon: float | None, value: float) -> Row:
