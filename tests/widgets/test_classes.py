@@ -137,7 +137,7 @@ def test_edits_change_all_classes_of_the_explanation():
 
 
 def test_several_models_side_by_side_still_ask_for_a_class():
-    with pytest.raises(ValueError, match="a view of several models shows one class at a time"):
+    with pytest.raises(ValueError, match="a view of several models takes one class at a time"):
         Explorer({"one": comparison(), "other": comparison()})
 
 

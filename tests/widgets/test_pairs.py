@@ -244,7 +244,7 @@ def test_samples_need_a_column_for_a_feature_that_only_a_pair_has():
 
 def test_scripts_of_views_with_pairs_join_into_one():
     for entry in ("explorer.js", "shape.js"):
-        assert "function createPairPanel" in bundle(entry)
+        assert "const createPairPanel = creatorOf" in bundle(entry)
     for entry in ("explorer.js", "edit.js"):
         assert "function createPairEditor" in bundle(entry)
 
