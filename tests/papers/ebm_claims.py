@@ -297,7 +297,7 @@ CLAIMS = (
     ),
     Claim(
         PAPER,
-        "section 1",
+        "section 4.1",
         f"Strong privacy costs little: at epsilon 0.5 at most {MOST_LOST} of AUROC",
         _lost_words,
         _lost_verdict,

@@ -49,7 +49,7 @@ unless the last column gives another rule.
 
 _OWN = ("our question", "our reading")
 """How the last column of a claim begins that the source does not make."""
-_PRINTED_IN = {"ebm_without_privacy": " in InterpretML's README, not in the slides"}
+_PRINTED_IN = {"ebm_without_privacy": " in InterpretML's README"}
 """Where the published figures of a study are printed, if not in the source of its page."""
 
 
@@ -204,7 +204,7 @@ def _counts_apart(claims: pd.DataFrame) -> str:
     own = claims["differs"].str.contains("|".join(_OWN))
     text = f"{_counts(claims[~own])}."
     return (
-        f"{text}\n\nOur own questions beside them: {_counts(claims[own]).lower()}."
+        f"{text}\n\nOur own questions and readings beside them: {_counts(claims[own]).lower()}."
         if own.any()
         else text
     )

@@ -136,11 +136,12 @@ stratified random splits, a quarter for testing, seed {SEED}, of which the first
 the published sd is that of theirs.
 Logistic regression on standardized columns, one per category; forests of 100 trees; histogram
 gradient boosting where they had XGBoost; EBM without pairs of features, ours and, but for adult,
-InterpretML's; APLR in the default settings of the package aplr, where that is installed. The
-published figures here are those of the README; the slides print others for some models, and the
-claims compare ours with the slides. Bounds of breast cancer are read from the data. Nothing is
-private. Not here: heart disease, which the README has and the slides lack; and credit-fraud, which
-is not in any package that we found: it is measured if its file is present."""
+InterpretML's, where theirs had its default pairs; APLR in the default settings of the package
+aplr, where that is installed. The published figures here are those of the README; the slides print
+others for some models, and the claims compare ours with the slides. Bounds of breast cancer are
+read from the data. Nothing is private. Not here: heart disease, which the README has and the slides
+lack; and credit-fraud, which is not in any package that we found: it is measured if its file is
+present."""
 
 STUDIES = (
     Study(

@@ -173,9 +173,9 @@ def fitted_images(
 
 
 _IMAGES_PROTOCOL = f"""All 60,000 training images, accuracy on the 10,000 test images; the paper
-has 10 fits, a run here {_N_PRINTED_FITS} of settings with a printed accuracy and {N_FITS} of
-others, and the column n says how many are in the table. 20 epochs, delta 1e-5, add/remove, Poisson
-samples of 500, as the accountant requires, where the paper says batches of 500. The inverse
+has 10 fits, a run here {_N_PRINTED_FITS} where an accuracy is printed for an epsilon and {N_FITS}
+elsewhere, and the column n says how many are in the table. 20 epochs, delta 1e-5, add/remove,
+Poisson samples of 500, as the accountant requires, where the paper says batches of 500. The inverse
 temperature is 1/30 on MNIST and 1 on Fashion-MNIST, as printed, and 1 on both without projection,
 for which the text prints none and the authors' code (frhrdr/dp-llm on GitHub) has 1. Noise by the
 moments accountant, as there. The printed clip of 0.001 is in that code one of a loss averaged over

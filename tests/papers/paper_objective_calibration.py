@@ -71,9 +71,9 @@ _PROTOCOL = (
     "does not say how it is divided. 'parallel': nothing that is disjoint shares any, splits are "
     "chosen without the factor of two in the exponential mechanism, and boosted trees release the "
     "weights of a leaf, each of which counts with a pseudocount of the scale of its noise, and are "
-    "weighed by these; without privacy likewise. The paper clamps leaf values to M after the "
-    "noise; with the budget 'paper', ours are within M before it, too, so that the noise follows "
-    "M. "
+    "weighed by these; without privacy likewise, with the pseudocounts of epsilon 50. The paper "
+    "clamps leaf values to M after the noise; with the budget 'paper', ours are within M before "
+    "it, too, so that the noise follows M. "
 )
 
 

@@ -18,13 +18,12 @@ _FIXED = (
     "bound M at 1, share beta at one half, calibration by depth and not by the weight of the "
     "records in a node"
 )
-_HOSPITAL = "2,126 cardiotocograms instead of 100,140 hospital records"
+_HOSPITAL = "2,126 cardiotocograms instead of 100,140 hospital records; the maps have our recipe"
 _PATIENTS = "10,000 simulated patients instead of 14,199 hospital records"
 _GRID = (
-    "printed accuracies have 10 fits, as in the paper, other settings 5; without privacy, the rate "
-    "falls linearly to zero; our recipe has 40 epochs, 10 without privacy; the clip of 0.001 "
-    "applies, as in the "
-    "authors' code, to a loss averaged over a batch"
+    "accuracies that are printed for an epsilon have 10 fits, as in the paper, others 5; without "
+    "privacy, the rate falls linearly to zero; our recipe has 40 epochs, 10 without privacy; the "
+    "clip of 0.001 applies, as in the authors' code, to a loss averaged over a batch"
 )
 _SMALL_NETWORK = (
     "a network of our own, of 14,634 weights (locally_linear_networks has those of 431,080 and "
@@ -50,7 +49,8 @@ REDUCED = {
     "ebm_auroc_spread": "telco instead of the hospital records; 100 splits (50 of DP-EBM, 1,000 of "
     "random predictions) instead of 5,000",
     "ebm_teaching": "two of three data sets; the slides name no splits",
-    "ebm_without_privacy": "three of four data sets; five splits, the slides name none",
+    "ebm_without_privacy": "three of four data sets; five splits, the slides name none; EBMs "
+    "without pairs of features, where the README has those with its default pairs",
     "slides_new_data": "the slides print no splits, delta, learning rate or rounds",
     "dpboost_error": _BOOSTED,
     "dpboost_sizes": _BOOSTED,
@@ -68,8 +68,8 @@ REDUCED = {
     "2 and 4, 20 of depth 4; 5 folds instead of 10; the paper does not vary the alpha of leaves "
     "apart from that of splits, as far as our text of it says",
     "locally_linear_mnist": f"{_GRID}; filters of the first 200 test images",
-    "locally_linear_fashion_mnist": "the paper prints two accuracies, and figure 5 for "
-    f"MNIST only; {_GRID}; clothing is centered, which that code does not do; filters of the "
+    "locally_linear_fashion_mnist": "the paper prints two accuracies with privacy, and figure 5 "
+    f"for MNIST only; {_GRID}; clothing is centered, which that code does not do; filters of the "
     "first 200 test images",
     "locally_linear_temperatures": "epsilon 2 and no privacy",
     "locally_linear_variety": "the paper shows two classes as pictures",
@@ -78,9 +78,10 @@ REDUCED = {
     "locally_linear_attributions": _HOSPITAL,
     "locally_linear_maps": _HOSPITAL,
     "locally_linear_networks": "networks of the printed sizes, with settings that others printed; "
-    "the maps have our recipe; the paper does not say of how many fits its accuracies of networks "
-    "are; 50 steps of integrated gradients and 25 copies of SmoothGrad with "
-    "noise 0.2 of the range, where its authors' code has 600 of each with noise 0.1",
+    "the maps have our recipe, without privacy 20 epochs; the paper does not say of how many fits "
+    "its accuracies of networks are; 50 steps of integrated gradients and 25 copies of "
+    "SmoothGrad with noise 0.2 of the range, where its authors' code has 600 of each with noise "
+    "0.1",
     "locally_linear_beside_cnn": _SMALL_NETWORK,
     "locally_linear_beside_cnn_digits": "small images that the paper lacks",
 }

@@ -102,8 +102,7 @@ _IN_README = {"logistic regression": "0.849 ± 0.005", "gradient boosting": "0.8
 def _other_figures(data: str, model: str) -> str:
     """Say why a number of the table without privacy may differ, or why it is missing."""
     if data == "telco" and model in _IN_README:
-        readme = f"the README of InterpretML prints {_IN_README[model]}, which we meet"
-        return f"; the slides differ from their probable source: {readme}"
+        return f"; the README of InterpretML prints {_IN_README[model]}, which we meet"
     if data == "credit_fraud" and model == "APLR":
         return "; not measured, even if the file of credit-fraud is present"
     return f"; {NO_FILE}" if data == "credit_fraud" else ""
@@ -137,8 +136,7 @@ def _plain_rows(data: str) -> tuple[Claim, ...]:
             f"{shown}, {model}",
             f"Row of {name}: {model}",
             _plain_number(data, model),
-            (f"{_XGB}; " if model == "gradient boosting" else "")
-            + f"{_SPLITS}{_other_figures(data, model)}",
+            _SETTINGS.get(model, "") + f"{_SPLITS}{_other_figures(data, model)}",
         )
         for model in _MODELS
     ]
@@ -148,7 +146,10 @@ def _plain_rows(data: str) -> tuple[Claim, ...]:
     return (*rows, printed_row(PAPER, where, f"{shown}, APLR", said, numbers, differs))
 
 
-_XGB = "histogram gradient boosting instead of XGBoost"
+_SETTINGS = {
+    "gradient boosting": "histogram gradient boosting instead of XGBoost; ",
+    "EBM": "EBM without pairs of features, the slides do not say whether theirs has any; ",
+}
 _SPLITS = "5 splits, the slides name none"
 _APLR = "default settings of the package aplr"
 

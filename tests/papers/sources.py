@@ -71,7 +71,6 @@ SOURCES = (
         "Nori, Caruana, Bu, Shen and Kulkarni, ICML 2021",
         (*_numbered("table", 3), *_numbered("figure", 6)),
         (
-            "section 1",
             "section 3",
             "section 4.1",
             "section 4.1.1",
