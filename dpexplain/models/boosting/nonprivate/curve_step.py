@@ -87,9 +87,8 @@ class CurveStep:
             self._max_leaves, self._min_curvature, self._learning_rate, float(bound),
         )  # fmt: skip
         records.apply(len(tables) - 1, last)
-        return [
-            curves[a:z] for a, z in pairwise(start.tolist())
-        ]  # np.split takes ten times as long
+        # np.split is much slower.
+        return [curves[a:z] for a, z in pairwise(start.tolist())]
 
 
 def _by_value(values: NDArray[np.float64], curvature: NDArray[np.float64]) -> NDArray[np.intp]:
