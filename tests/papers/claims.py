@@ -85,13 +85,16 @@ Gaps = list[tuple[float, float]]
 
 
 def clearly(gaps: Gaps) -> str:
-    """Return the verdict on differences: in part where one is within two standard errors."""
+    """Return the verdict on differences: in part if at least half have this sign."""
     if all(gap > 2 * error for gap, error in gaps):
         return HOLDS
     return IN_PART if 2 * sum(gap > 0 for gap, _ in gaps) >= len(gaps) else FAILS
 
 
-CLEARLY = "in part if a difference is within two standard errors, but at least half have this sign"
+CLEARLY = (
+    "holds if every difference is above two standard errors, in part if at least half have this "
+    "sign"
+)
 
 
 def read_tables(folder: Path) -> Tables:

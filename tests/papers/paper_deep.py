@@ -318,16 +318,18 @@ def _without_gpu() -> str:
 
 _NEEDS = ("torch", "captum")
 _PROTOCOL = """All models see images that are centered and of one norm; delta 1e-5, add/remove.
-Networks are trained with and without privacy, by DP-SGD on Poisson samples (noise by privacy loss
-distributions, idealized real arithmetic). Locally linear: recipe accurate. Several fits of each,
-which differ in start, batches and noise, as do the fits with and without privacy that are compared;
-the column n says how many are in the table. We explain the score of the true class of 200 test
-images: Integrated Gradients (50 steps, zero baseline) and SmoothGrad (25 copies, noise 0.2 of the
-range) of a network by Captum, exact contributions and weighted filter of ours. Agreement is the
-mean cosine over images; the published pictures have no such number. For figures 2, 4 and 9,
-Integrated Gradients are not multiplied by the image, as in the paper: their cosines to SmoothGrad
-and to the image, and the correlation of neighboring pixels. In all their other cosines, as for
-figure 8, they are multiplied by the image.""".replace("\n", " ")
+Networks are trained with privacy by clipped and noisy gradients of Poisson samples (noise by
+privacy loss distributions, idealized real arithmetic), without it by those of parts of a
+permutation: our own by Adam with a rate that falls linearly, those of printed sizes by SGD.
+Locally linear: recipe accurate. Several fits of each, which differ in start, batches and noise,
+as do the fits with and without privacy that are compared; the column n says how many are in the
+table. We explain the score of the true class of 200 test images: Integrated Gradients (50 steps,
+zero baseline) and SmoothGrad (25 copies, noise 0.2 of the range) of a network by Captum, exact
+contributions and weighted filter of ours. Agreement is the mean cosine over images; the
+published pictures have no such number. For figures 2, 4 and 9, Integrated Gradients are not
+multiplied by the image, as in the paper: their cosines to SmoothGrad and to the image, and the
+correlation of neighboring pixels. In all their other cosines, as for figure 8, they are
+multiplied by the image.""".replace("\n", " ")
 
 
 def _published(data: str, model: str, epsilon: float | None, value: float) -> Row:

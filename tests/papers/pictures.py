@@ -382,8 +382,8 @@ PICTURES = {
         Picture(
             "objective_calibration_domains",
             "Appendix 17, errors of each alpha: test error over epsilon, domain by domain, best "
-            "over trees and depth, budget of the paper; the paper has plots without numbers, so "
-            "only ours are drawn",
+            "over trees and depth, budget of the paper, without privacy as with the budget "
+            "'parallel'; the paper has plots without numbers, so only ours are drawn",
             ("objective_calibration",),
             curves.domains,
         ),
