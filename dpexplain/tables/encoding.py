@@ -207,7 +207,7 @@ def encode_range(y: ArrayLike, target: Range) -> NDArray[np.float64]:
     return np.clip(values, target.low, target.high, out=values)
 
 
-def encode_classes(y: ArrayLike, target: Classes) -> NDArray[np.int64]:
+def encode_classes(y: ArrayLike, target: Classes, dtype: DTypeLike = np.int64) -> NDArray[Any]:
     """Convert a classification target to indices of the public classes.
 
     Parameters
@@ -216,10 +216,12 @@ def encode_classes(y: ArrayLike, target: Classes) -> NDArray[np.int64]:
         Cells of any type.
     target : Classes
         The public classes.
+    dtype : dtype, default=int64
+        Type of the indices; converting them afterward would take the memory of both.
 
     Returns
     -------
-    ndarray of shape (n_samples,), dtype int64
+    ndarray of shape (n_samples,)
         Class indices; −1 if a cell is empty, is a missing-value marker, or is not in the list. A
         fit drops the rows with −1.
 
@@ -229,7 +231,7 @@ def encode_classes(y: ArrayLike, target: Classes) -> NDArray[np.int64]:
         If `y` has more than one column.
     """
     code = _reader(target, target.names, other=-1, missing=-1)
-    return _read(one_column(y), code, dtype=np.int64)
+    return _read(one_column(y), code, dtype=dtype)
 
 
 def numbers_of(

@@ -25,7 +25,7 @@ def class_labels(schema: Schema) -> NDArray[Any]:
 
 def encoded_classes(y: Any, schema: Schema) -> NDArray[np.float32]:
     """Return class indices as float32, with -1 for labels outside the schema."""
-    return encode_classes(y, classes_of(schema)).astype(np.float32)
+    return encode_classes(y, classes_of(schema), np.float32)
 
 
 def encoded_range(y: Any, schema: Schema) -> NDArray[np.float32]:

@@ -155,7 +155,7 @@ class LocallyLinearModel(ScoresClasses, VersionedEstimator):
         found, labels = [], []
         for rows, target in chunks_with_target(X, y, schema):
             found.append(features_of(rows, schema, preparation, basis))
-            labels.append(encode_classes(target, schema.target).astype(np.int32))
+            labels.append(encode_classes(target, schema.target, np.int32))
         if len(found) == 1:
             return found[0], labels[0]
         together = np.concatenate([features.integers for features in found])
