@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from dpexplain._utils.extras import needed
 from dpexplain._utils.guarantee_words import EXACT_GAUSSIAN, ROUNDED_GAUSSIAN, opendp_gaussian
 from dpexplain._utils.validation import check_choice, check_count, check_in_range
-from dpexplain.mechanisms import discrete_gaussian
+from dpexplain.mechanisms import discrete_gaussian, opendp_sampler
 from dpexplain.mechanisms.secret_bits import secret_bytes
 
 __all__ = ["NOISE_BACKENDS", "NoiseBackend", "NoiseSource", "check_scale"]
@@ -90,10 +90,11 @@ class NoiseSource:
         `dpexplain.mechanisms.secret_bits` and the sampler in
         `dpexplain.mechanisms.discrete_gaussian`. ``"opendp"`` draws
         from the same distribution with OpenDP's sampler, an independent implementation that is
-        about a hundred times slower; it needs the extra ``opendp``. ``"rounded"`` adds four normal
-        variates from a generator keyed by the operating system, halves the sum and rounds it.
-        Rounding a Gaussian added to an integer is post-processing, so the guarantee of the
-        continuous mechanism holds, up to the accuracy of floating-point normals in the far tail.
+        about a hundred times slower and runs in a new process for each draw; it needs the extra
+        ``opendp``. ``"rounded"`` adds four normal variates from a generator keyed by the operating
+        system, halves the sum and rounds it. Rounding a Gaussian added to an integer is
+        post-processing, so the guarantee of the continuous mechanism holds, up to the accuracy of
+        floating-point normals in the far tail.
     reproducible_seed : int or None, default=None
         Seed that makes every run draw the same noise, for tests and teaching. Anyone who knows the
         seed can subtract the noise, so no result with this noise is private.
@@ -225,7 +226,8 @@ class NoiseSource:
         if self._backend == "exact":
             return discrete_gaussian.draw(sigma * _INFLATION, size)
         if self._backend == "opendp":
-            return _opendp(sigma * _INFLATION, size)
+            drawn = opendp_sampler.draw(sigma * _INFLATION, size)
+            return np.frombuffer(drawn, dtype=np.int64).copy()
         return _rounded(_secret_generator(), sigma * _INFLATION, size)
 
     def draw_laplace(self, scale_int: float, size: int) -> NDArray[np.int64]:
@@ -275,18 +277,6 @@ class NoiseSource:
     def __repr__(self) -> str:
         seeded = "" if self.private else ", NOT PRIVATE: seeded"
         return f"NoiseSource(backend={self._backend!r}{seeded})"
-
-
-def _opendp(sigma: float, size: int) -> NDArray[np.int64]:
-    """Draw from OpenDP's discrete Gaussian."""
-    from opendp.domains import atom_domain, vector_domain
-    from opendp.measurements import make_gaussian
-    from opendp.metrics import l2_distance
-    from opendp.mod import enable_features
-
-    enable_features("contrib")
-    sampler = make_gaussian(vector_domain(atom_domain(T="i64")), l2_distance(T="i64"), scale=sigma)
-    return np.asarray(sampler(np.zeros(size, dtype=np.int64)), dtype=np.int64)
 
 
 def _secret_generator() -> np.random.Generator:
