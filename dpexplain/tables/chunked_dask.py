@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any, Final
 
 import numpy as np
@@ -80,6 +80,7 @@ class DaskTable(ChunkedTable):
         X = self._collection
         if _is_frame(X):
             check_names([str(name) for name in X.columns], schema)
+            _check_folders(X, schema.feature_names)
         elif X.shape[1] != schema.n_features:
             raise SchemaError(
                 f"X has {X.shape[1]} features, but Schema is expecting {schema.n_features} "
@@ -91,6 +92,7 @@ class DaskTable(ChunkedTable):
         X = self._collection
         if _is_frame(X) and isinstance(y, str):
             check_name(y, [str(name) for name in X.columns], schema)
+            _check_folders(X, [y])
             return
         if not (_is_series(y) or _is_array(y, 1) or (_is_array(y, 2) and y.shape[1] == 1)):
             raise TypeError(
@@ -102,6 +104,8 @@ class DaskTable(ChunkedTable):
                 "y is a Dask Array, but X is sorted, joined or grouped, so their rows can be in "
                 "different orders; pass the name of the target's column, or a Dask Series."
             )
+        if _is_series(y):
+            _check_folders(y, [str(y.name)])
         if not _same_partitions(X, y):
             raise ValueError(
                 "y must have the same partitions as X, with one value per row; take both from one "
@@ -192,6 +196,30 @@ def _default_client() -> Any | None:
     if client.asynchronous:
         raise ValueError("the Dask client is asynchronous; use Client(asynchronous=False).")
     return client
+
+
+def _check_folders(given: Any, names: Collection[str]) -> None:
+    """Check that Dask guesses no type for a column whose values are names of folders.
+
+    The value of each folder (``job=nurse/``) is that of its records. Dask gives the values of all
+    folders one type, and takes those that do not survive this for missing: one folder ``ward=x``
+    makes all of ``ward=01`` missing.
+    """
+    for part in given.expr.walk():
+        if type(part).__name__ != "ReadParquetFSSpec":
+            continue
+        options = (part.operand("kwargs") or {}).get("dataset") or {}
+        way = options.get("partitioning", "hive")
+        declared = "schema" in way if isinstance(way, dict) else not isinstance(way, str | list)
+        guessed = [] if declared else part._dataset_info["partition_names"]
+        for name in guessed:
+            if name in names:
+                raise ValueError(
+                    f"X takes the column {name!r} from names of folders, and Dask guesses its type "
+                    "from all of them; declare it: dask.dataframe.read_parquet(path, dataset="
+                    '{"partitioning": {"flavor": "hive", "schema": pyarrow.schema([('
+                    f"{name!r}, pyarrow.string())])}}}})."
+                )
 
 
 def _moves_rows(frame: Any) -> bool:

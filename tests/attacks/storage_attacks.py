@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -16,9 +16,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from attack_kit import Attack, Finding, estimator, first_find, table
+from dpexplain import Categorical, Classes, Schema
 from dpexplain.models.boosting.records import dask as cluster
-from dpexplain.tables import chunked_arrow
+from dpexplain.tables import chunked_arrow, chunked_dask
 from dpexplain.tables.chunked_arrow import ArrowTable
+from dpexplain.tables.encoding import encode_categorical
+from dpexplain.tables.opening import chunked_table
 from leak_attacks import words_of
 
 _READER = "DPExplainableBoostingClassifier"
@@ -59,6 +62,57 @@ def _fit_on_folders(values: Sequence[str], stored: bool) -> None:
             kept = frame if stored else frame.drop(columns="job")
             pq.write_table(pa.Table.from_pandas(kept), place / "part.parquet")
         estimator(_READER).fit(folder, "target")
+
+
+def folders_that_dask_reads(name: str) -> Finding:
+    """Read folders with Dask, and add one record in another: are the others still read alike?"""
+    dd = pytest.importorskip("dask.dataframe")
+    types = {"flavor": "hive", "schema": pa.schema([("job", pa.string())])}
+
+    def attempts() -> Iterator[Finding]:
+        for what, (odd, usual) in {**_FOLDERS, "a text beside months": ("x", "01")}.items():
+            for options in ({}, {"dataset": {"partitioning": types}}):
+                read = [
+                    _jobs_in(values, lambda path, o=options: dd.read_parquet(path, **o))
+                    for values in ([usual], [odd, usual])
+                ]
+                if None not in read:  # otherwise Dask itself refuses, before there is a collection
+                    found = f"{what}: {usual} is {read[0]}, then {read[1]}"
+                    yield Finding(read[0] != read[1], found)
+
+    return first_find(attempts())
+
+
+def _jobs_in(values: Sequence[str], read: Callable[[str], Any]) -> list[int] | None:
+    """Return how the job in the last of some folders is read; nothing if a fit refuses it."""
+    schema = Schema({"job": Categorical(["1", "nurse"])}, target=Classes([0, 1]))
+    with tempfile.TemporaryDirectory() as folder:
+        for value in values:
+            place = Path(folder) / f"job={value}"
+            place.mkdir()
+            shown = pa.table({"mine": [value == values[-1]], "target": [0]})
+            pq.write_table(shown, place / "part.parquet")
+        try:
+            collection = read(folder)
+        except ValueError:
+            return None
+        X = chunked_table(collection)
+        try:
+            X.check_columns(schema)
+        except ValueError:
+            return []
+        codes = []
+        try:
+            for rows, mine in X.chunks("mine", schema):
+                read_as = encode_categorical(rows["job"], schema.features["job"])
+                codes += read_as[np.asarray(mine)].tolist()
+        except Exception:
+            return [-1]  # the fit stops
+        return codes
+
+
+def folders_are_not_checked(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(chunked_dask, "_check_folders", lambda given, names: None)
 
 
 def folders_are_read_together(patch: pytest.MonkeyPatch) -> None:
@@ -140,6 +194,13 @@ ATTACKS = [
         value_in_a_path,
         folders_are_read_together,
         "pyarrow chooses one type for all folders",
+        every_model=False,
+    ),
+    Attack(
+        "one folder changes how Dask reads the names of others",
+        folders_that_dask_reads,
+        folders_are_not_checked,
+        "Dask chooses one type for all folders",
         every_model=False,
     ),
     Attack(

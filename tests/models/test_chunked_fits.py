@@ -273,6 +273,21 @@ def test_an_array_of_targets_beside_rows_that_dask_moves_is_refused(plan):
         make_estimator(name, ledger=ledger).fit(X, y)
 
 
+def test_names_of_folders_are_refused_if_dask_guesses_their_type_and_read_otherwise(tmp_path):
+    name = "DPExplainableBoostingClassifier"
+    table = make_table(name, 60).astype({"job": str}).sort_values("job", ignore_index=True)
+    for job, rows in table.groupby("job"):
+        (tmp_path / f"job={job}").mkdir()
+        rows.drop(columns="job").to_parquet(tmp_path / f"job={job}" / "part.parquet", index=False)
+    guessed = dd.read_parquet(tmp_path)
+    for X, y in ((guessed, "visits"), (guessed, guessed["visits"])):
+        with Untouched() as ledger, pytest.raises(ValueError, match="names of folders"):
+            make_estimator(name, ledger=ledger).fit(X, y)
+    types = {"flavor": "hive", "schema": pa.schema([("job", pa.string())])}
+    X = dd.read_parquet(tmp_path, dataset={"partitioning": types})
+    assert_same_fit(make_estimator(name), table, X, "visits")
+
+
 # What is refused, and when.
 
 
