@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dpexplain.explain import claim, decisions
 from dpexplain.explain.additive.local_explanation import inverse_link
-from dpexplain.explain.claims.claimed_bins import claim_basis
+from dpexplain.explain.claims.claimed_bins import Place, claim_basis
 
 FloatArray = NDArray[np.float64]
 
@@ -38,13 +38,13 @@ def claims_of_term(
     weights = np.where(share > 0, share, 0.0)
     true = curve - weights @ curve / max(float(weights.sum()), 1e-12)
     rng = np.random.default_rng(0)
-    pairs = list(itertools.combinations(map(int, there), 2))
+    pairs = list(itertools.combinations(map(Place, there), 2))
     chosen = rng.permutation(len(pairs))[:MOST]
     found: dict[str, list[tuple[bool, bool]]] = {kind: [] for kind in TITLES}
     for one, other in (pairs[k] for k in chosen):
         said = claim(explanation, term.name, one, other)
         found["difference"].append((said.holds, said.estimate * (true[one] - true[other]) > 0))
-    for one in map(int, there):
+    for one in map(Place, there):
         said = claim(explanation, term.name, one)
         found["sign"].append((said.holds, said.estimate * true[one] > 0))
     values = there[there < term.n_value_bins]
@@ -69,7 +69,7 @@ def _ranges(
         parts = [np.where(part, weights, 0.0) for part in (inside, ~inside)]
         if all(part.any() for part in parts):
             means = [part @ true / part.sum() for part in parts]
-            said = claim(explanation, term.name, (int(first), int(last)))
+            said = claim(explanation, term.name, (Place(first), Place(last)))
             found.append((said.holds, said.estimate * (means[0] - means[1]) > 0))
     return found
 
@@ -106,7 +106,7 @@ def _extremes(explanation: Any, term: Any, true: FloatArray) -> list[tuple[bool,
         for wide in range(3):
             first, last = max(0, int(seen.argmax()) - wide), min(n - 1, int(seen.argmax()) + wide)
             if last - first + 1 < n:
-                said = claim(explanation, term.name, (first, last), extreme=extreme)
+                said = claim(explanation, term.name, (Place(first), Place(last)), extreme=extreme)
                 found.append((said.holds, bool(first <= int(real.argmax()) <= last)))
     return found
 

@@ -10,6 +10,7 @@ import pytest
 import view_examples
 from dpexplain.explain import claim_strip
 from dpexplain_widgets import Explorer
+from example_explanations import at
 from page_checks import plain, words_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
@@ -64,7 +65,7 @@ def test_control_and_click_compare_two_bins_and_the_strip_says_where_it_holds(
     plot.click(position={"x": 0.55 * box["width"], "y": 120}, modifiers=["Control"])
     other = int(page.get_by_label("Compare with", exact=True).input_value())
     one = int(plot.get_attribute("aria-valuenow")) - 1
-    claims_as(page, claim_strip(comparison, "age", one, other, epsilon=comparison.epsilons[4]))
+    claims_as(page, claim_strip(comparison, "age", *at(one, other), epsilon=comparison.epsilons[4]))
     page.screenshot(path=pictures / "claim-1366.png", full_page=True)
 
     page.locator(".dpx-claim-cell").nth(0).click()
@@ -81,7 +82,9 @@ def test_keys_alone_make_a_claim_about_categories_in_the_dark_on_a_phone(
     page.locator(".dpx-shape .dpx-plot").focus()
     for key in ("Home", "c", "ArrowDown"):
         page.keyboard.press(key)
-    claims_as(page, claim_strip(comparison, "occupation", 1, 0, epsilon=comparison.epsilons[4]))
+    claims_as(
+        page, claim_strip(comparison, "occupation", *at(1, 0), epsilon=comparison.epsilons[4])
+    )
     assert page.evaluate("document.documentElement.scrollWidth") <= 380
     cells = page.locator(".dpx-claim-cell")
     assert min(cells.nth(k).bounding_box()["height"] for k in range(cells.count())) >= 40
@@ -116,7 +119,7 @@ def test_a_range_against_the_rest_is_one_drag(comparison, open_page, pictures):
     page.mouse.up()
     named = re.search(r"age = (.+?) have", first_words(page))[1]
     ends = bins_of(comparison, "age", named, 3)
-    claims_as(page, claim_strip(comparison, "age", ends, epsilon=comparison.epsilons[3]))
+    claims_as(page, claim_strip(comparison, "age", *at(ends), epsilon=comparison.epsilons[3]))
     assert "is in any other bin" in words_of(page.locator(".dpx-claim"))
     page.screenshot(path=pictures / "range-1366.png", full_page=True)
 
@@ -127,7 +130,9 @@ def test_a_range_against_the_rest_is_two_keys(comparison, open_page):
     page.locator(".dpx-shape .dpx-plot").focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Shift+ArrowRight")
-    claims_as(page, claim_strip(comparison, "education", (0, 1), epsilon=comparison.epsilons[5]))
+    claims_as(
+        page, claim_strip(comparison, "education", *at((0, 1)), epsilon=comparison.epsilons[5])
+    )
 
 
 @pytest.mark.parametrize("by", ["mouse", "keys"])
@@ -162,7 +167,7 @@ def test_two_ranges_are_compared_by_two_drags_or_a_few_keys(comparison, open_pag
     second = tuple(map(int, compared.input_value().split(",")))
     named = re.search(r"education = (.+?) have", first_words(page))[1]
     first = bins_of(comparison, "education", named, 4)
-    strip = claim_strip(comparison, "education", first, second, epsilon=comparison.epsilons[4])
+    strip = claim_strip(comparison, "education", *at(first, second), epsilon=comparison.epsilons[4])
     claims_as(page, strip)
     assert words_of(page.locator(".dpx-main .dpx-claim-words").nth(1)).startswith("Of ")
     if by == "keys":
@@ -172,7 +177,7 @@ def test_two_ranges_are_compared_by_two_drags_or_a_few_keys(comparison, open_pag
     assert page.locator(".dpx-shape .dpx-column-second").count() == 1
     compared.select_option("")
     epsilon = comparison.epsilons[4]
-    claims_as(page, claim_strip(comparison, "education", first, epsilon=epsilon))
+    claims_as(page, claim_strip(comparison, "education", *at(first), epsilon=epsilon))
 
 
 @pytest.mark.parametrize("by", ["mouse", "keys"])
@@ -185,7 +190,7 @@ def test_the_sign_of_one_category_is_one_click_or_key(comparison, open_page, by)
     else:
         plot.focus()
         page.keyboard.press("Home")
-    claims_as(page, claim_strip(comparison, "children", 0, epsilon=comparison.epsilons[4]))
+    claims_as(page, claim_strip(comparison, "children", *at(0), epsilon=comparison.epsilons[4]))
 
 
 @pytest.mark.parametrize("by", ["mouse", "keys"])

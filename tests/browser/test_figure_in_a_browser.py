@@ -7,6 +7,7 @@ import pytest
 import view_examples
 from dpexplain.explain import claim_strip
 from dpexplain_widgets import Explorer
+from example_explanations import at
 from page_checks import plain
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
@@ -42,7 +43,9 @@ def test_every_claim_about_two_ranges_has_a_chart_that_marks_them(
     assert items.count() == len(asked)
     lefts = []
     for k, (ends, place) in enumerate(asked):
-        strip = claim_strip(comparison, "age", ends, (14, 19), epsilon=comparison.epsilons[place])
+        strip = claim_strip(
+            comparison, "age", *at(ends, (14, 19)), epsilon=comparison.epsilons[place]
+        )
         words = plain(items.nth(k).locator(".dpx-claim-words").first.text_content())
         assert words.split(":")[0] == strip.asked.words.split(":")[0]
         assert strip.strip_words in plain(items.nth(k).text_content())

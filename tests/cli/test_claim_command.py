@@ -31,7 +31,7 @@ CASES = {
     "rank": ((), {}),
     "sign of the bin of a number": (("--bin", "52"), {"first": "51 – 53"}),
     "range of two numbers": (("--bin", "40", "60"), {"first": ("39 – 41", "60 – 62")}),
-    "difference": (("--bin", "18", "--against", "51 – 53"), {"first": 0, "second": "51 – 53"}),
+    "difference": (("--bin", "18", "--against", "51 – 53"), {"first": 18, "second": "51 – 53"}),
     "two ranges": (
         ("--bin", "25", "35", "--against", "50", "60"),
         {"first": ("24 – 26", "33 – 35"), "second": ("48 – 50", "60 – 62")},

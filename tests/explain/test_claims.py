@@ -14,7 +14,7 @@ from scipy import stats
 
 import view_examples
 from dpexplain.explain import NoiseModel, ShapeFunction, claim, claim_strip
-from dpexplain.explain.claims.claimed_bins import bin_place, range_bins
+from dpexplain.explain.claims.claimed_bins import Place, bin_place, range_bins
 from dpexplain.explain.claims.score_errors import STEPS, part_correlations
 from dpexplain.explain.noise_model import half_width
 from dpexplain.models import DPExplainableBoostingClassifier
@@ -64,7 +64,7 @@ def test_without_joint_errors_the_ends_are_taken_to_err_in_opposite_directions()
 
 def test_a_claim_is_a_sentence_with_numbers_and_one_row():
     comparison = view_examples.comparison(joint=True)
-    said = claim(comparison.explanations[8.0][0], "occupation", "student", 1)
+    said = claim(comparison.explanations[8.0][0], "occupation", "student", Place(1))
     assert str(said).startswith("At ε = 8, records with occupation = student have higher odds of")
     assert f"(odds × {math.exp(said.estimate):.3g})" in said.words
     assert "95% between" in said.words
@@ -88,7 +88,7 @@ def test_a_rounding_error_reads_as_zero():
 
 def test_a_claim_the_other_way_round_is_its_mirror_image():
     explanation = view_examples.comparison(joint=True).explanations[8.0][0]
-    one, other = claim(explanation, "age", 2, 9), claim(explanation, "age", 9, 2)
+    one, other = claim(explanation, "age", 25, 40), claim(explanation, "age", 40, 25)
     assert (one.estimate, one.low, one.high) == (-other.estimate, -other.high, -other.low)
     assert one.std == other.std
     assert ("lower" in one.words) == ("higher" in other.words)
@@ -96,7 +96,7 @@ def test_a_claim_the_other_way_round_is_its_mirror_image():
 
 def test_the_estimated_effect_is_claimed_where_there_is_one():
     term = age(effect=[-0.4, 0.2, 0.4, 0.0], effect_std=[0.1] * 4, effect_factor=3.0)
-    said = claim(classifier(terms=(term, job())), "age", 2, 0)
+    said = claim(classifier(terms=(term, job())), "age", Place(2), Place(0))
     assert (said.basis, said.estimate) == ("effect", pytest.approx(0.8))
 
 
@@ -164,7 +164,7 @@ def test_a_decision_is_not_claimed_where_the_errors_of_the_score_are_unknown():
 
 def test_natural_frequencies_start_from_the_prediction_for_the_largest_bins():
     explanation = view_examples.comparison(joint=True).explanations[8.0][0]
-    said = claim(explanation, "occupation", "student", 1)
+    said = claim(explanation, "occupation", "student", Place(1))
     typical = {}
     for term in explanation.terms:
         place = int(np.argmax(term.weights[: term.n_value_bins]))
@@ -180,7 +180,7 @@ def test_natural_frequencies_start_from_the_prediction_for_the_largest_bins():
     assert odds[1] / odds[0] == pytest.approx(math.exp(said.estimate))
     assert said.frequencies.startswith("Of 100 records in the largest released bin of every other")
     regression = view_examples.comparison(joint=True, classes=None).explanations[8.0][0]
-    assert claim(regression, "occupation", "student", 1).frequencies == ""
+    assert claim(regression, "occupation", "student", Place(1)).frequencies == ""
 
 
 def test_decisions_for_many_records_are_true_as_often_as_they_say():
@@ -207,7 +207,7 @@ def test_decisions_for_many_records_are_true_as_often_as_they_say():
 def test_signs_and_ranks_are_claims_too():
     comparison = view_examples.comparison(joint=True)
     explanation = comparison.explanations[8.0][0]
-    sign = claim(explanation, "age", 1)
+    sign = claim(explanation, "age", 20)
     assert (sign.kind, sign.second) == ("sign", "the average")
     assert sign.holds == bool(abs(sign.estimate) > sign.high - sign.estimate)
     ranking = explanation.ranking()
@@ -223,13 +223,13 @@ def test_signs_and_ranks_are_claims_too():
 @pytest.mark.parametrize(
     ("bins", "error", "message"),
     [
-        (("studnet", 0), KeyError, "Did you mean 'student'"),
-        ((0, 99), KeyError, "no bin 99"),
-        ((1, 1), ValueError, "name two different bins"),
+        (("studnet", "student"), KeyError, "Did you mean 'student'"),
+        ((Place(0), 99), KeyError, "no bin '99'"),
+        ((Place(1), Place(1)), ValueError, "name two different bins"),
         (((0, 1, 2),), ValueError, r"a range is \(first bin, last bin\)"),
-        (((0, 99),), KeyError, "no bin 99"),
-        (((0, 2), (2, 3)), ValueError, "share .*no bin in common"),
-        (((0, 1), 1), ValueError, "share .*no bin in common"),
+        (((Place(0), 99),), KeyError, "no bin '99'"),
+        (((Place(0), Place(2)), (Place(2), Place(3))), ValueError, "share .*no bin in common"),
+        (((Place(0), Place(1)), Place(1)), ValueError, "share .*no bin in common"),
         ((None, (0, 1)), ValueError, "pass a bin or a range as `first`"),
         (([0, 1],), KeyError, "A range is a tuple"),
     ],
@@ -275,17 +275,23 @@ def test_bins_are_found_by_a_value_in_them():
     explanation = view_examples.comparison(joint=True).explanations[8.0][0]
     edges = explanation["age"].bin_edges
     for place in (1, 3):
-        inside = f"{(edges[place] + edges[place + 1]) / 2:g}"
-        assert claim(explanation, "age", inside, 0) == claim(explanation, "age", place, 0)
-    ends = f"{edges[1]:g}", f"{edges[4] - 0.5:g}"
-    assert claim(explanation, "age", ends) == claim(explanation, "age", (1, 3))
-    for outside in (f"{edges[-1] + 1:g}", "nan", float(edges[1]) + 0.25):
+        inside = (edges[place] + edges[place + 1]) / 2
+        expected = claim(explanation, "age", Place(place), Place(0))
+        for value in (inside, int(inside), np.float32(inside), f"{inside:g}"):
+            assert claim(explanation, "age", value, "17") == expected
+    ends = edges[1], f"{edges[4] - 0.5:g}"
+    assert claim(explanation, "age", ends) == claim(explanation, "age", (Place(1), Place(3)))
+    for outside in (f"{edges[-1] + 1:g}", "nan", float("nan"), 999, 1, True):
         with pytest.raises(KeyError, match="no bin"):
-            claim(explanation, "age", outside, 0)
-    with pytest.raises(KeyError, match=r"For a value, pass text, such as '40.5'\."):
-        claim(explanation, "age", 40.5, 0)
-    with pytest.raises(KeyError, match="for a value, pass text, such as '999'"):
-        claim(explanation, "age", 999)
+            claim(explanation, "age", outside, 17)
+
+
+def test_a_number_names_the_category_of_that_name_not_the_bin_of_that_index():
+    codes = dataclasses.replace(job(), name="code", categories=("3", "2"))
+    explanation = classifier(terms=(codes,))
+    assert claim(explanation, "code", 2, 3) == claim(explanation, "code", "2", "3")
+    with pytest.raises(KeyError, match="no bin '0' of 'code'; the bins are '3', '2'"):
+        claim(explanation, "code", 0)
 
 
 def test_bins_of_days_are_found_by_a_date():
@@ -313,23 +319,23 @@ def test_bins_of_days_are_found_by_a_date():
 def test_a_model_without_errors_makes_no_claim():
     comparison = view_examples.comparison(noise_std=False)
     with pytest.raises(ValueError, match="Claims need a private model with a noise band"):
-        claim(comparison.explanations[8.0][0], "age", 0, 1)
+        claim(comparison.explanations[8.0][0], "age", 20, 60)
     with pytest.raises(ValueError, match="no claim"):
-        claim(view_examples.comparison().reference, "age", 0, 1)
+        claim(view_examples.comparison().reference, "age", 20, 60)
 
 
 def test_a_strip_says_from_which_epsilon_on_a_claim_holds():
     comparison = view_examples.comparison(joint=True)
-    strip = claim_strip(comparison, "age", 1, 12)
+    strip = claim_strip(comparison, "age", 20, 60)
     assert strip.epsilons == comparison.epsilons
     holding = [e for e, s in zip(strip.epsilons, strip.states, strict=True) if s == "holds"]
     assert strip.holds_from == holding[0]
     assert f"holds from ε = {strip.holds_from:g}" in strip.words
     assert strip.frame()["state"].tolist() == list(strip.states)
-    lowest = claim_strip(comparison, "age", 1, 12, epsilon=comparison.epsilons[0])
+    lowest = claim_strip(comparison, "age", 20, 60, epsilon=comparison.epsilons[0])
     assert lowest.asked.guarantee.epsilon == comparison.epsilons[0]
     with pytest.raises(KeyError, match="the epsilons are"):
-        claim_strip(comparison, "age", 1, 12, epsilon=3.3)
+        claim_strip(comparison, "age", 20, 60, epsilon=3.3)
 
 
 def test_bins_of_other_fits_are_found_by_value_and_may_be_one():
@@ -351,7 +357,7 @@ def test_bins_of_other_fits_are_found_by_value_and_may_be_one():
 
     assert claim_strip(Two(), "x", 0, 1).states[0] == "not resolved"
     assert claim_strip(Two(), "x", (0, 1), (2, 3)).states[0] == "not resolved"
-    assert claim_strip(Two(), "x", (0, 3), (6, 7)).claims[0] == claim(coarse, "x", 0, 1)
+    assert claim_strip(Two(), "x", (0, 3), (6, 7)).claims[0] == claim(coarse, "x", 0, 7)
     ranges = claim_strip(Two(), "x", (0, 2), (5, 7)).claims[0]
     assert (ranges.first, ranges.second) == ("0 – 4", "4 – 8")
     strip = claim_strip(Two(), "x", 0, 6)
@@ -390,7 +396,8 @@ def extremes_of(explanation, name, curve):
         inside = (np.arange(n) >= first) & (np.arange(n) <= last)
         best = np.max if extreme == "highest" else np.min
         margin = best(curve[:n][inside]) - best(curve[:n][~inside])
-        found.append((claim(explanation, name, (first, last), extreme=extreme), margin))
+        span = (Place(first), Place(last))
+        found.append((claim(explanation, name, span, extreme=extreme), margin))
     return found
 
 
@@ -403,16 +410,18 @@ def about_parts_of(explanation, name, curve):
     for first, last in itertools.combinations_with_replacement(range(n), 2):
         inside = (np.arange(n) >= first) & (np.arange(n) <= last)
         if first == last:  # a sign, relative to all
-            found.append((claim(explanation, name, first), curve[first] - weights @ curve))
+            found.append((claim(explanation, name, Place(first)), curve[first] - weights @ curve))
         elif not inside.all():
             means = [weights[k] @ curve[k] / weights[k].sum() for k in (inside, ~inside)]
-            found.append((claim(explanation, name, (first, last)), means[0] - means[1]))
+            span = (Place(first), Place(last))
+            found.append((claim(explanation, name, span), means[0] - means[1]))
     rng = np.random.default_rng(0)
     for ends in np.sort(rng.integers(0, n, (200, 4)), axis=1).tolist():  # two ranges
         if ends[1] < ends[2] and (ends[0] < ends[1] or ends[2] < ends[3]):
             parts = [slice(first, last + 1) for first, last in (ends[:2], ends[2:])]
             means = [weights[k] @ curve[k] / weights[k].sum() for k in parts]
-            said = claim(explanation, name, tuple(ends[:2]), tuple(ends[2:]))
+            places = tuple(map(Place, ends))
+            said = claim(explanation, name, places[:2], places[2:])
             found.append((said, means[0] - means[1]))
     rank = claim(explanation, name)
     true_rank = 1.0 if name == "x" else 2.0  # importances of 0.75 and 0.53
@@ -445,7 +454,7 @@ def test_claims_that_hold_about_fitted_models_are_true():
                 curve = 3.0 * (term.bin_edges[1:] + term.bin_edges[:-1]) / 2
             said = [
                 (claim(explanation, name, one, other), curve[one] - curve[other])
-                for one, other in itertools.combinations(range(term.n_value_bins), 2)
+                for one, other in itertools.combinations(map(Place, range(term.n_value_bins)), 2)
             ]
             said += extremes_of(explanation, name, curve)
             said += about_parts_of(explanation, name, curve)

@@ -59,7 +59,7 @@ def test_the_predicted_class_leads_its_closest_rival(place):
 
 def test_a_claim_about_one_class_says_what_its_odds_are_compared_with():
     bed = explanation().for_class("bed")
-    for asked in (("age", 0, 1), ("ward", "A"), ("ward", "B", "A")):
+    for asked in (("age", 10, 70), ("ward", "A"), ("ward", "B", "A")):
         said = claim(bed, *asked)
         assert " odds of triage = bed against the average class" in said.words
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
@@ -16,6 +17,7 @@ from dpexplain.explain import (
     PairCurve,
     ShapeFunction,
 )
+from dpexplain.explain.claims.claimed_bins import Place
 
 # Names that break pages, figures or files which do not treat them as plain text.
 HOSTILE_NAMES = (
@@ -281,4 +283,12 @@ def local_explanations(draw: st.DrawFn) -> LocalExplanation:
         noise_std=None if noise is None else np.array(noise).reshape(n, k),
         total_std=None if noise is None else np.array(noise).reshape(n, k),
         score_std=draw(st.none() | st.lists(st.floats(0, 1e150), min_size=n, max_size=n)),
+    )
+
+
+def at(*bins: Any) -> tuple[Any, ...]:
+    """Return indices of bins, alone or in ranges, in the form in which `claim` accepts them."""
+    return tuple(
+        at(*each) if isinstance(each, tuple) else Place(each) if isinstance(each, int) else each
+        for each in bins
     )

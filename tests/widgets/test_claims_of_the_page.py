@@ -22,7 +22,7 @@ from dpexplain.explain.claims.claiming import claim
 from dpexplain_widgets import Explorer
 from dpexplain_widgets.payload.claim_payload import MOST_BINS
 from dpexplain_widgets.payload.payload import build_payload
-from example_explanations import classifier, private_guarantee
+from example_explanations import at, classifier, private_guarantee
 from fitted_models import fitted_binary, fitted_counts, fitted_regression
 from node import NODE
 from page_checks import plain
@@ -139,7 +139,7 @@ def test_numbers_states_and_sentences_are_those_of_python(joint, private):
                 question = asked_in_the_page(bins, fit[term])
                 place = names.index(term)
                 cases.append({"termIndex": place, "stop": stop, "question": question})
-                wanted.append(claim_strip(comparison, term, *given, epsilon=epsilon, **about))
+                wanted.append(claim_strip(comparison, term, *at(*given), epsilon=epsilon, **about))
     for found, strip in zip(on_the_page(payload, cases), wanted, strict=True):
         check_same(found, strip)
         assert found["words"].startswith("NOT PRIVATE") is not private
@@ -171,7 +171,7 @@ def test_claims_about_fitted_models_are_those_of_python(make):
             given, about = asked_of_python(bins)
             question = asked_in_the_page(bins, term)
             cases.append({"termIndex": place, "stop": 0, "question": question})
-            wanted.append(claim(explanation, term.name, *given, **about))
+            wanted.append(claim(explanation, term.name, *at(*given), **about))
     for found, said in zip(on_the_page(payload, cases), wanted, strict=True):
         numbers = pytest.approx(numbers_of(said), rel=1e-9, abs=1e-12, nan_ok=True)
         assert shown_numbers(found["strip"][0]) == numbers
@@ -238,7 +238,7 @@ def test_numbers_are_those_of_python_for_any_curve_and_joint_errors(n_bins, effe
         for bins in [(one,), *([(one, other)] if one < other else []), *ranges]:
             given_bins, about = asked_of_python(bins)
             cases.append({"termIndex": 0, "stop": 0, "question": asked_in_the_page(bins)})
-            wanted.append(claim(explanation, "x", *given_bins, **about))
+            wanted.append(claim(explanation, "x", *at(*given_bins), **about))
     for found, said in zip(on_the_page(build_payload(explanation), cases), wanted, strict=True):
         shown = found["strip"][0]["claim"]
         numbers = pytest.approx(numbers_of(said), rel=1e-9, abs=1e-12, nan_ok=True)
@@ -260,7 +260,7 @@ def test_a_rounding_error_reads_as_zero():
     asked = [(3,), (3, 5), ((0, 4), (8, 9))]
     cases = [{"termIndex": place, "stop": 0, "question": asked_in_the_page(bins)} for bins in asked]
     for found, bins in zip(on_the_page(build_payload(flat), cases), asked, strict=True):
-        assert plain(found["words"]) == claim(flat, "age", *bins).words
+        assert plain(found["words"]) == claim(flat, "age", *at(*bins)).words
         assert "higher or lower" in found["words"]
 
 
@@ -284,7 +284,7 @@ def test_terms_with_many_bins_are_claimed_in_the_page_too():
         given_bins, about = asked_of_python(bins)
         question = asked_in_the_page(bins, comparison.explanations[4.0][0][name])
         cases.append({"termIndex": 1, "stop": 1, "question": question})
-        wanted.append(claim_strip(comparison, name, *given_bins, epsilon=4.0, **about))
+        wanted.append(claim_strip(comparison, name, *at(*given_bins), epsilon=4.0, **about))
     for found, strip in zip(on_the_page(payload, cases), wanted, strict=True):
         check_same(found, strip)
 
@@ -314,4 +314,4 @@ def test_ranges_that_are_one_bin_each_in_another_fit_are_two_bins_there():
     asked = [((0, 3), (8, 11)), ((8, 10), 0), ((4, 5), (6, 7)), ((0, 5), (7, 11)), ((0, 5),)]
     cases = [{"termIndex": 0, "stop": 1, "question": asked_in_the_page(bins)} for bins in asked]
     for found, bins in zip(on_the_page(build_payload(comparison), cases), asked, strict=True):
-        check_same(found, claim_strip(comparison, "x", *bins, epsilon=4.0))
+        check_same(found, claim_strip(comparison, "x", *at(*bins), epsilon=4.0))

@@ -72,7 +72,7 @@ class Claim(Record):
     >>> model = DPExplainableBoostingClassifier(epsilon=1, schema=stays.schema)
     >>> explanation = model.fit(stays.X, stays.y).explain_global()
     >>> from dpexplain.explain import claim
-    >>> older = claim(explanation, "age", 0, 1)    # the first bin and the second
+    >>> older = claim(explanation, "age", 80, 20)
     >>> older.kind, older.low <= older.estimate <= older.high
     ('difference', True)
     """

@@ -14,6 +14,7 @@ from dpexplain.explain.additive.global_explanation import GlobalExplanation
 from dpexplain.explain.additive.shape_function import ShapeFunction
 from dpexplain.explain.claims.claim import Claim
 from dpexplain.explain.claims.claimed_bins import (
+    Place,
     bin_place,
     ends_of,
     matched_bin,
@@ -292,14 +293,17 @@ def _covers_values(there: ShapeFunction, bins: int | tuple[int, int]) -> bool:
 
 def _side_elsewhere(
     here: ShapeFunction, there: ShapeFunction, side: Any
-) -> int | tuple[int, int] | None:
+) -> Place | tuple[Place, Place] | None:
     """Find the bin or the range in another fit that corresponds to a bin or a range.
 
     The result is None if there is none, or if the range in the other fit covers the whole term,
     because a claim compares a range with bins outside it.
     """
     if not isinstance(side, tuple):
-        return matched_bin(here, bin_place(here, side), there)
+        same = matched_bin(here, bin_place(here, side), there)
+        return None if same is None else Place(same)
     first, last = sorted(bin_place(here, end) for end in side)
     found = matched_span(here, (first, last), there)
-    return None if found is None or found[1] - found[0] + 1 == there.n_bins else found
+    if found is None or found[1] - found[0] + 1 == there.n_bins:
+        return None
+    return Place(found[0]), Place(found[1])

@@ -86,15 +86,18 @@ def claimed_values(explanation: GlobalExplanation, term: ShapeFunction) -> Claim
     )
 
 
+class Place(int):
+    """Index of a bin, as opposed to a number that lies in one."""
+
+
 def bin_place(term: Binned, given: Any) -> int:
-    """Return the index of a bin, given its label, its index or a value in it.
+    """Return the index of a bin, given its label or a value in it.
 
     Parameters
     ----------
     term : ShapeFunction or PairAxis
-    given : str, int or date
-        Label or index; or, if no bin has this label, a number as text or a date that lies in the
-        bin. A number that is not text is an index.
+    given : str, number, date or Place
+        Label; or, if no bin has this label, a number or a date that lies in the bin.
 
     Returns
     -------
@@ -105,27 +108,19 @@ def bin_place(term: Binned, given: Any) -> int:
     KeyError
         If the term does not have the requested bin.
     """
-    labels = term.bin_labels
-    if isinstance(given, int | np.integer) and not isinstance(given, bool):
-        if 0 <= given < len(labels):
-            return int(given)
-        by_value = f"; for a value, pass text, such as '{given}'" * (term.bin_edges is not None)
-        raise KeyError(
-            f"no bin {given} of {shorten(term.name)!r}; it has 0 to {len(labels) - 1}{by_value}."
-        )
-    name = str(given)
+    if isinstance(given, Place):
+        return int(given)
+    labels, name = term.bin_labels, str(given)
     if name in labels:
         return labels.index(name)
     value = np.nan
-    if term.bin_edges is not None and not isinstance(given, float):
+    if term.bin_edges is not None:
         value = number_in(term.unit)(given)
         if term.bin_edges[0] <= value <= term.bin_edges[-1]:
             return int(term.bin_index([value])[0])
     hint = did_you_mean(name, labels) if np.isnan(value) else ""
     if isinstance(given, list):
         hint = " A range is a tuple, (first bin, last bin)."
-    elif isinstance(given, float) and term.bin_edges is not None:
-        hint = f" For a value, pass text, such as '{given:g}'."
     elif term.bin_edges is not None and (np.isnan(value) or term.unit == DATE_UNIT):
         kind = "a date as YYYY-MM-DD" if term.unit == DATE_UNIT else "a number"
         ends = ", or the two ends of a range" * isinstance(term, ShapeFunction)
@@ -150,7 +145,7 @@ def range_bins(term: ShapeFunction, ends: tuple[Any, ...]) -> tuple[int, int]:
     Parameters
     ----------
     term : ShapeFunction
-    ends : tuple of two str, int or date
+    ends : tuple of two str, number or date
         Both ends, as in `bin_place`, in either order.
 
     Returns
@@ -181,7 +176,7 @@ def two_spans(term: ShapeFunction, first: Any, second: Any) -> tuple[int, ...]:
     Parameters
     ----------
     term : ShapeFunction
-    first, second : str, int, date, or tuple of two of them
+    first, second : str, number, date, or tuple of two of them
         A range as in :func:`range_bins`, or one value bin.
 
     Returns

@@ -22,6 +22,7 @@ from dpexplain.explain.additive.shape_function import ShapeFunction
 from dpexplain.explain.claims.claim import Claim
 from dpexplain.explain.claims.claim_words import sentence
 from dpexplain.explain.claims.claimed_bins import (
+    Place,
     bin_place,
     claimed_values,
     range_bins,
@@ -60,9 +61,8 @@ def claim(
         classes; it states that the predicted class is the most likely one.
     term : str or None, default=None
         Name of the term or pair; None for a claim about the prediction for `record`.
-    first : str, int, date, tuple or None, default=None
-        Label or index of a bin, or a value in it: a date, or a number as text (``"80"`` is the
-        bin that contains 80, and 80 the bin with index 80); a tuple of the first and last bins of a
+    first : str, number, date, tuple or None, default=None
+        Label of a bin, or a number or date that lies in it; a tuple of two of them, the ends of a
         range; or None for a claim about the rank of the term. For a pair, label or index of a cell,
         or a value of each feature (``"30, nurse"``), or a tuple of the cells at two opposite
         corners of a region.
@@ -113,9 +113,9 @@ def claim(
     >>> from dpexplain.explain import claim
     >>> print(claim(explanation, "sex", "female", "male"))
     At ε = 1, ...
-    >>> claim(explanation, "age", (0, 1), extreme="highest").kind    # in the first two bins?
+    >>> claim(explanation, "age", (18, 30), extreme="highest").kind    # between 18 and 30?
     'highest'
-    >>> print(claim(explanation, "age", ("18", "20"), ("85", "90")))    # two ranges
+    >>> print(claim(explanation, "age", (18, 20), (85, 90)))    # two ranges
     At ε = 1, ...
     """
     explanation = _one_fit(explanation, epsilon, repeat)
@@ -152,7 +152,7 @@ def claim(
         spans = two_spans(shape, first, second)
         if spans[0] < spans[1] or spans[2] < spans[3]:
             return contrast_claim(explanation, shape, claimed, "ranges", spans)
-        first, second = spans[0], spans[2]  # two bins
+        first, second = Place(spans[0]), Place(spans[2])  # two bins
     if isinstance(first, tuple):
         return contrast_claim(explanation, shape, claimed, "range", range_bins(shape, first))
     one = bin_place(shape, first)

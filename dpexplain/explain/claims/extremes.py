@@ -76,7 +76,7 @@ def extreme_claim(
     claimed : ClaimedValues
         Values of the term to which the claim refers.
     extreme : {"highest", "lowest"}
-    where : str, int, tuple or None
+    where : str, number, date, tuple or None
         A bin, the first and last bins of a range, or None for the estimated extreme.
 
     Returns
