@@ -221,6 +221,10 @@ def _carried_out(entry: Entry, scores: list[_Score]) -> EditRecord:
         for score, name in touched
         if _concerns(operation, score, name)
     ]
+    broken = [
+        _broken_words(score.given.part(name), before[id(score), name], score.state(name))
+        for score, name in touched
+    ]
     return EditRecord(
         operation_text(operation),
         operation.words,
@@ -228,8 +232,18 @@ def _carried_out(entry: Entry, scores: list[_Score]) -> EditRecord:
         note=entry.note,
         who=entry.who,
         when=entry.when,
-        caution=operation.caution,
+        caution="; ".join(dict.fromkeys(filter(None, [operation.caution, *broken]))),
     )
+
+
+def _broken_words(part: ShapeFunction | PairCurve, before: State, after: State) -> str:
+    """Warn of an edit after which a curve breaks the monotone constraint of its fit."""
+    if isinstance(part, PairCurve) or _keeps_direction(part, after.values):
+        return ""
+    if not _keeps_direction(part, before.values):
+        return ""
+    ends = {"increasing": "increases", "decreasing": "decreases"}[str(part.monotone)]
+    return f"the curve no longer {ends} everywhere, as the fit constrained it to"
 
 
 def _scores_of(step: Any, scores: list[_Score]) -> list[_Score]:

@@ -219,6 +219,27 @@ def test_what_asks_feature_by_feature_is_applied_with_a_warning_that_stays(page)
         settle(page)
 
 
+def test_an_edit_that_breaks_the_constraint_of_the_fit_says_so(open_page):
+    explanation = with_sums(view_examples.comparison().explanations[1.0][0])
+    term = explanation["age"]
+    values = np.append(np.linspace(-1, 1, term.n_value_bins), 0.0)
+    rising = dataclasses.replace(term, contribution=values, monotone="increasing")
+    terms = tuple(rising if each.name == "age" else each for each in explanation.terms)
+    view = Explorer(dataclasses.replace(explanation, terms=terms), term="age", tab="edit")
+    page = open_page(view, wait=".dpx-edit-plot svg")
+    words = page.locator(".dpx-edit-caution")
+    broken = "the curve no longer increases everywhere, as the fit constrained it to"
+    chosen(page, "smooth")
+    assert words.is_hidden()
+    page.locator(".dpx-edit-plot").focus()
+    page.keyboard.press("Home")
+    for _ in range(3):
+        page.keyboard.press("ArrowUp")
+    settle(page)
+    assert words.inner_text() == f"Warning: {broken}."
+    page.get_by_role("button", name="Undo", exact=True).click()
+
+
 def test_single_bins_are_picked_with_space_and_left_again(page, comparison):
     plot = page.locator(".dpx-edit-plot")
     plot.focus()

@@ -22,6 +22,7 @@ from dpexplain.edit import (
     Recover,
     Remove,
     Revert,
+    Scale,
     Set,
     Shift,
     Smooth,
@@ -305,6 +306,22 @@ def test_record_of_what_asks_feature_by_feature_says_what_to_beware_of():
     assert "may overcorrect correlated features" in str(edited.edits[0])
     assert UP.apply(explanation).edits[0].caution == ""
     assert "Warning" not in str(UP.apply(explanation).edits[0])
+
+
+def test_record_of_an_edit_that_breaks_the_constraint_of_the_fit_says_so():
+    explanation = classifier(terms=(age(monotone="increasing"), job()))
+    broken = "the curve no longer increases everywhere, as the fit constrained it to"
+    log = EditLog.of(explanation).edit(Shift("age", by=1.0, bins=[0]))
+
+    mended = Monotone("age", direction="increasing")
+    edited = log.edit(Shift("age", by=1.0, bins=[1])).edit(mended).apply(explanation)
+
+    assert [record.caution for record in edited.edits] == [broken, "", ""]
+    assert f"Warning: {broken}." in str(edited.edits[0])
+    assert edited["age"].monotone == "increasing"  # the last edit restored it
+    assert log.apply(explanation)["age"].monotone is None
+    kept = Scale("age", factor=0.5).apply(explanation)
+    assert kept.edits[0].caution == ""
 
 
 def test_band_is_that_of_the_released_curve():

@@ -141,7 +141,7 @@ class EditRecord:
     when : str, default=""
         Time of the edit, as stated by the author.
     caution : str, default=""
-        General warning about operations of this kind.
+        Warning about operations of this kind, or of a monotone constraint that the edit breaks.
 
     Raises
     ------

@@ -347,6 +347,7 @@ def _outline(explanation: GlobalExplanation, title: str, pairs: Pairs) -> dict[s
                 "unit": "" if term.unit == DATE_UNIT else term.unit,
                 "is_date": term.unit == DATE_UNIT,
                 "step": term.step,
+                "monotone": term.monotone,
                 "description": "; ".join(
                     filter(None, [term.description, term.constraint_words, term.edit_words])
                 ),

@@ -221,7 +221,7 @@ class EditPanel {
     const alarm = `Warning: ${which} ${bandWords(effect)}: the released data contradict this.`;
     setText(this.warning, problem || (leaves ? alarm : ""));
     const mine = now.operations.filter((each) => stepsOf(each).some((step) => step.term === now.state.term.name));
-    const careful = cautionWords(pending.operation ? [pending.operation] : mine);
+    const careful = cautionWords(pending.operation ? [pending.operation] : mine, now.state.term.monotone, shown);
     setText(this.caution, careful ? `Warning: ${careful}.` : "");
     const words = pending.curve ? operationWords(pending.operation) : "";
     const what = words ? `Preview of “${words}”: ` : "All edits of this curve: ";

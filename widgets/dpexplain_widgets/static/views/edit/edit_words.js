@@ -51,10 +51,15 @@ const FEATURE_BY_FEATURE = "may overcorrect correlated features: shrinkage is es
   "curve may carry part of the effect of another, especially in a short fit, so the result can move away from the " +
   "truth";
 
-/** Warning that applies to some kinds of operations in general, in the same words as in Python. */
-export function cautionWords(operations) {
+/** Warnings about kinds of operations and a broken constraint, in the same words as in Python. */
+export function cautionWords(operations, monotone, curve) {
   const asked = operations.flatMap(stepsOf).some((step) => ["stretch", "recover"].includes(step.operation));
-  return asked ? FEATURE_BY_FEATURE : "";
+  const up = monotone === "increasing" ? 1 : -1;
+  const values = curve.values.slice(0, curve.valueBins);
+  const broken = monotone && values.some((value, i) => i > 0 && up * (value - values[i - 1]) < 0);
+  const ends = up > 0 ? "increases" : "decreases";
+  const words = `the curve no longer ${ends} everywhere, as the fit constrained it to`;
+  return [asked ? FEATURE_BY_FEATURE : "", broken ? words : ""].filter(Boolean).join("; ");
 }
 
 /** Start of a pair of features, whose edits have their effect in Python only. */
