@@ -26,6 +26,9 @@ from dpexplain.tables.targets import check_name
 _READ: Final[WeakValueDictionary[int, Any]] = WeakValueDictionary()
 """Streams that have been read and are therefore empty, by their ids."""
 
+_GUESSING: Final = frozenset({"pyarrow._csv", "pyarrow._json"})
+"""Modules whose streams read text, and guess types and the ends of lines from all of it."""
+
 
 class StreamTable(ChunkedTable):
     """Chunked table that reads an Arrow stream or a lazy query once.
@@ -41,8 +44,8 @@ class StreamTable(ChunkedTable):
     ImportError
         If pyarrow is not installed.
     TypeError
-        If the column names are not known before the stream is read, or if the version of polars
-        cannot collect in batches.
+        If the column names are not known before the stream is read, if the stream guesses types
+        from text, or if the version of polars cannot collect in batches.
     ValueError
         If the stream can be read only once, and an earlier call has read it.
     """
@@ -52,6 +55,11 @@ class StreamTable(ChunkedTable):
             import pyarrow  # noqa: F401
         except ImportError as error:
             raise ImportError(needed("reading Arrow streams", "pyarrow", "dask")) from error
+        if type(X).__module__ in _GUESSING:
+            raise TypeError(
+                f"X is a {type(X).__name__}, which reads text and guesses column types from it; "
+                "write the records to Parquet, or pass dpexplain.tables.read_texts(path)."
+            )
         if _READ.get(id(X)) is X:
             raise ValueError(
                 f"X is a {type(X).__name__} that an earlier call has read, so it has no rows left; "

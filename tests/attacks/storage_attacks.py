@@ -14,11 +14,12 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
+from pyarrow import csv
 
 from attack_kit import Attack, Finding, estimator, first_find, table
 from dpexplain import Categorical, Classes, Schema
 from dpexplain.models.boosting.records import dask as cluster
-from dpexplain.tables import chunked_arrow, chunked_dask
+from dpexplain.tables import chunked_arrow, chunked_dask, chunked_stream
 from dpexplain.tables.chunked_arrow import ArrowTable
 from dpexplain.tables.encoding import encode_categorical
 from dpexplain.tables.opening import chunked_table
@@ -122,6 +123,37 @@ def folders_are_read_together(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(chunked_arrow.ArrowTable, "open", staticmethod(opened))
 
 
+# --- a stream of text ---------------------------------------------------------------------------
+
+
+def stream_of_text(name: str) -> Finding:
+    """Let Arrow read a text file in batches, and add a line: are the others still read alike?"""
+    times = ["2020-01-01 10:00", "2020-01-02 11:30"]
+    schema = Schema({"seen": Categorical(times)}, target=Classes([0, 1]))
+    usual = ["seen,target", *(f"{time},{k}" for k, time in enumerate(times))]
+    alone = _seen_in(usual, schema)
+    read = _seen_in([*usual, "unknown,1"], schema)[: len(alone)]
+    return Finding(read != alone, f"{alone}, and {read} beside a text")
+
+
+def _seen_in(lines: Sequence[str], schema: Schema) -> list[int]:
+    """Return how the cells of a text file are read; nothing if a fit refuses it."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "table.csv"
+        path.write_text("\n".join(lines) + "\n")
+        with csv.open_csv(path) as stream:
+            try:
+                chunks = [*chunked_table(stream).chunks("target", schema)]
+            except TypeError:
+                return []
+        feature = schema.features["seen"]
+        return [code for X, _ in chunks for code in encode_categorical(X["seen"], feature).tolist()]
+
+
+def streams_may_guess(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(chunked_stream, "_GUESSING", frozenset())
+
+
 # --- a text that is none ------------------------------------------------------------------------
 
 
@@ -201,6 +233,13 @@ ATTACKS = [
         folders_that_dask_reads,
         folders_are_not_checked,
         "Dask chooses one type for all folders",
+        every_model=False,
+    ),
+    Attack(
+        "one line changes how Arrow reads other lines of a stream",
+        stream_of_text,
+        streams_may_guess,
+        "streams that guess types are read",
         every_model=False,
     ),
     Attack(

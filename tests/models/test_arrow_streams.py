@@ -174,6 +174,25 @@ def test_columns_of_any_arrow_type_are_read_as_in_memory(kind):
     assert report.differences == ()
 
 
+@pytest.mark.parametrize(("name", "kind"), [("csv", "CSV"), ("json", "JSON")])
+def test_a_stream_that_guesses_types_from_text_is_refused(tmp_path, name, kind):
+    module = pytest.importorskip(f"pyarrow.{name}")
+    if not hasattr(module, f"open_{name}"):
+        pytest.skip("this version of pyarrow reads no such stream")
+    table = make_table(CLASSIFIER, 30)
+    path = tmp_path / "table"
+    text = (
+        table.to_csv(index=False) if name == "csv" else table.to_json(orient="records", lines=True)
+    )
+    path.write_text(text)
+    ledger = PrivacyLedger("untouched", cap_epsilon=10)
+    model = make_estimator(CLASSIFIER, ledger=ledger)
+    stream = getattr(module, f"open_{name}")(path)
+    with stream, pytest.raises(TypeError, match=f"{kind}StreamingReader, which reads text"):
+        model.fit(stream, "visits")
+    assert not ledger.entries
+
+
 # A stream that can be read once.
 
 
