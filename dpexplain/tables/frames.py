@@ -139,8 +139,12 @@ def _executed_by(X: object) -> str:
     if not is_stream(X):
         return ""
     if _is_ibis(X):
-        return "X.to_pandas()"
-    calls = {"collect": "X.collect()", "fetchdf": "X.df()", "read_all": "X.read_all()"}
+        return "X.to_pyarrow()"
+    calls = {
+        "collect": "X.collect()",
+        "to_arrow_table": "X.to_arrow_table()",
+        "read_all": "X.read_all()",
+    }
     return next((call for name, call in calls.items() if hasattr(X, name)), "pyarrow.table(X)")
 
 
