@@ -266,6 +266,14 @@ def test_numbers_are_drafted_as_they_are_written(cells, feature, asked):
     assert type(draft.schema.features["ward"]) is Categorical
 
 
+def test_amounts_that_all_differ_are_numbers_and_whole_codes_are_ids() -> None:
+    income = drafted([f"€ {k + 1}.{k:03d},50" for k in range(N)], "income").schema.features[
+        "income"
+    ]
+    assert (income.decimal, income.thousands, income.affixes) == (",", ".", ("€",))
+    assert drafted([f"#{k:04d}" for k in range(N)], "ticket").schema.id == ("ticket",)
+
+
 def test_a_target_is_drafted_as_numbers_as_they_are_written():
     numbers = [f"1.{i:03d},5" for i in range(60)]
     y = pd.Series([*numbers, "offen"], name="cost")

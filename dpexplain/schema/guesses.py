@@ -145,11 +145,17 @@ def probable_role(name: str, plain: Feature, counts: Counter[str]) -> str:
         return "id" if unlike and numbers.max() - numbers.min() == n_rows - 1 else ""
     some = first_texts(counts)
     readers = (cell_number, comma_number, day_reader([text for text, _ in formats_of(some)], 9999))
-    if n_read(some, *readers) >= MAJORITY * some.total():
+    if n_read(some, *readers) >= MAJORITY * some.total() or _has_fractions(some):
         return ""
     if (person and len(counts) > MOST_CATEGORIES) or (named and repeats(counts)):
         return "person"
     return "id" if len(counts) > max(MOST_CATEGORIES, 0.9 * n_rows) else ""
+
+
+def _has_fractions(counts: Counter[str]) -> bool:
+    """Return whether a column contains numbers with decimals, which IDs do not have."""
+    form = number_form(counts)
+    return form is not None and any(form.read(text) % 1 > 0 for text in counts)
 
 
 def repeats(counts: Counter[str]) -> bool:
