@@ -49,7 +49,7 @@ from dpexplain.models.boosting.recipe import (
     signal_ratio,
 )
 from dpexplain.models.boosting.records._kernels_sums import LATTICE
-from dpexplain.models.boosting.records.binned import BinnedRecords
+from dpexplain.models.boosting.records.binned import SQUARED, BinnedRecords
 from dpexplain.models.boosting.records.source import RecordSource
 from dpexplain.models.boosting.released import LeafSteps, PrivateBins, PrivateFit
 from dpexplain.models.boosting.structure import random_visits
@@ -347,7 +347,10 @@ def fit_private(
         binned.n_samples,
         budget,
         mechanism,
+        clip=float(fit.clips[-1]) if objective.loss is SQUARED else None,
     )
+    if line is not None:
+        line = line.converted(objective.scale, objective.offset)
     return replace(fit, pairs=pairs, line=line)
 
 

@@ -232,6 +232,14 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
         according to the number of records in this process, and uses a single thread for a small
         table, or if other fits may run in parallel. The number of threads affects only how long a
         fit takes.
+    calibrated : bool, default=True
+        Whether the scores are scaled and shifted so that predictions are right on average; without
+        this, those for a skewed target are too low or too high, because residuals are clipped. The
+        scale and the shift are computed from sums over the records, which take 5% of the boosting
+        phase's mu squared, or half of what `pair_budget_frac` leaves if that is less. If these sums
+        are mostly noise, the scores hardly change. The order of the predictions stays the same.
+        This has no effect and costs nothing for counts (``objective="poisson"``), without a schema,
+        with the paper preset, or if composition is not joint.
     objective : {"squared", "poisson"}, default="squared"
         Loss of the fit: squared error for the mean of the target, or Poisson deviance for the
         expected value of a count. For counts, contributions add up to the logarithm of the expected
@@ -312,6 +320,7 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
         pairs: Pairs = 0,
         outer_bags: int = 1,
         n_jobs: int | None = None,
+        calibrated: bool = True,
         objective: RegressionObjective = "squared",
     ) -> None:
         super().__init__(
@@ -339,6 +348,7 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
             pairs=pairs,
             outer_bags=outer_bags,
             n_jobs=n_jobs,
+            calibrated=calibrated,
         )
         self.objective = objective
 

@@ -1,14 +1,17 @@
-"""A line, applied to the scores, that calibrates the probabilities of two classes.
+"""A line, applied to the scores, that calibrates the predictions for two classes or for numbers.
 
-A short fit with clipped residuals leaves probabilities too close to their average. One release of a
-few sums over the records shows by how much: the residuals that remain, in total and in the
-direction of the scores, and the number of records in each of ten groups of scores. The line is the
-most probable one given these sums, whose noise is known, and a prior that is centered on no change.
+A short fit with clipped residuals leaves predictions too close to their average and, if a numeric
+target is skewed, too low or too high on average. One release of a few sums over the records shows
+by how much: the residuals that remain, in total and in the direction of the scores, and the number
+of records in each of ten groups of scores. The line is the most probable one given these sums,
+whose noise is known, and a prior that is centered on no change.
+
+Scores are in log-odds, or in units of the fit's last clip. Both are about the size of the scores.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,12 +24,12 @@ from dpexplain.models.additive.terms import AdditiveTerms
 from dpexplain.models.boosting.budget import Budget
 from dpexplain.models.boosting.calibration.scores import ScoreCells, reweighted, score_cells
 from dpexplain.models.boosting.records._kernels_sums import LATTICE
-from dpexplain.models.boosting.records.binned import BinnedRecords
+from dpexplain.models.boosting.records.binned import LEVELS, BinnedRecords
 
 FloatArray = NDArray[np.float64]
 
 PRIOR_STD = np.array([0.1, 0.1])
-"""Scales of the priors: of the shift at the center, in log-odds, and of the log of the scale."""
+"""Scales of the priors: of the shift at the center, and of the logarithm of the scale."""
 
 PRIOR_FREEDOM = 1.0
 """Degrees of freedom of the prior (Student's t): small deviations that noise explains are ignored,
@@ -50,9 +53,85 @@ _BELOW_ONE = 1.0 - 2.0**-40
 _SEED = 20210618  # post-processing: the same model always shows the same noise
 
 
+@dataclass(frozen=True)
+class Response:
+    """What is expected of a record, given its score.
+
+    Attributes
+    ----------
+    mean, slope : callable
+        Expected outcome at each score, and its derivative: the probability of the second class, or
+        a number in units of the largest residual.
+    residuals : callable
+        Function of the expected outcomes, shape (n_cells,), that returns the residual of each
+        possible outcome (class, or level of the residual), shape (n_outcomes, n_cells).
+    directions : callable
+        ``directions(z, expected)`` returns the vector by which the residuals of a cell with score z
+        are multiplied, shape (n_cells, 2). The product has a norm of at most 1.
+    variance : callable
+        Function of the expected outcomes that returns the variance of an outcome.
+    """
+
+    mean: Callable[[FloatArray], FloatArray]
+    slope: Callable[[FloatArray], FloatArray]
+    residuals: Callable[[FloatArray], FloatArray]
+    directions: Callable[[FloatArray, FloatArray], FloatArray]
+    variance: Callable[[FloatArray], FloatArray]
+
+
+def _logistic(score: FloatArray) -> FloatArray:
+    return np.asarray(1.0 / (1.0 + np.exp(-np.clip(score, -40.0, 40.0))))
+
+
+def _logistic_slope(score: FloatArray) -> FloatArray:
+    chance = _logistic(score)
+    return chance * (1.0 - chance)
+
+
+def _as_long_as_possible(z: FloatArray, chance: FloatArray) -> FloatArray:
+    """Divide ``(1, z)`` by its norm and by the larger of the two probabilities."""
+    size = np.sqrt(1.0 + z**2) * np.maximum(chance, 1.0 - chance)
+    return np.column_stack([1.0 / size, z / size])
+
+
+def _alike(z: FloatArray, expected: FloatArray) -> FloatArray:
+    """Count all records equally, so that the mean residual becomes zero if it is not linear."""
+    sine = np.sqrt(1.0 - MEAN_WEIGHT**2)
+    slope = sine / MOST_SPREADS * np.clip(z, -MOST_SPREADS, MOST_SPREADS)
+    return np.column_stack([np.full(len(z), MEAN_WEIGHT), slope])
+
+
+CLASSES = Response(
+    mean=_logistic,
+    slope=_logistic_slope,
+    residuals=lambda chance: np.stack([-chance, 1.0 - chance]),
+    directions=_as_long_as_possible,
+    variance=lambda chance: chance * (1.0 - chance),
+)
+"""Two classes; scores are in log-odds."""
+
+WIDER = 3.0
+"""Largest residual of a number, in units of the last clip. Wider means less bias and more noise."""
+
+MEAN_WEIGHT = 0.8
+"""Weight of a number's residual in the sum of all residuals; the rest is for their direction."""
+
+MOST_SPREADS = 2.0
+"""Scores farther from the center than this many spreads count as this far."""
+
+NUMBERS = Response(
+    mean=lambda score: score / WIDER,
+    slope=lambda score: np.full(len(score), 1.0 / WIDER),
+    residuals=lambda expected: np.repeat(LEVELS[:, None], len(expected), axis=1),
+    directions=_alike,
+    variance=lambda expected: np.full(len(expected), WIDER**-2),
+)
+"""Numbers; scores are in units of the last clip, which is about the size of a residual."""
+
+
 @dataclass(frozen=True, eq=False)
 class Line:
-    """Line that calibrates the scores: ``scale * score + shift``, in log-odds.
+    """Line that calibrates the scores: ``scale * score + shift``.
 
     Attributes
     ----------
@@ -70,6 +149,23 @@ class Line:
     shift: float
     center: float
     noise: FloatArray
+
+    def converted(self, unit: float, zero: float) -> Line:
+        """Return the line for scores that are ``zero + unit * score``.
+
+        Parameters
+        ----------
+        unit, zero : float
+
+        Returns
+        -------
+        Line
+        """
+        shift = unit * self.shift + (1.0 - self.scale) * zero
+        units = np.array([unit, 1.0])
+        return Line(
+            self.scale, shift, zero + unit * self.center, self.noise * units * units[:, None]
+        )
 
     def of_noise(self, draws: NoiseDraws, terms: AdditiveTerms) -> NoiseDraws:
         """Return the errors in the calibrated terms, including those due to the line.
@@ -99,65 +195,68 @@ class Line:
 
 @dataclass(frozen=True, eq=False)
 class Contributions:
-    """Contribution of a record to the sums, for each score cell and class.
+    """Contribution of a record to the sums, for each outcome and score cell.
 
     Attributes
     ----------
+    response : Response
     center, spread : float
-        Center and scale of the scores, in log-odds; ``z`` below is relative to them.
-    chance : ndarray of shape (n_cells,)
-        Probability of the second class.
+        Center and scale of the scores; ``z`` below is relative to them.
+    expected : ndarray of shape (n_cells,)
+        Expected outcome.
     directions : ndarray of shape (n_cells, 2)
-        ``(1, z)``, divided by its norm and by the larger of the two probabilities. A residual times
+        ``(1, z)``, divided by its norm and by the largest residual in the cell. A residual times
         this vector has a norm of at most 1.
     group : ndarray of shape (n_cells,)
         Group of each cell.
     """
 
+    response: Response
     center: float
     spread: float
-    chance: FloatArray
+    expected: FloatArray
     directions: FloatArray
     group: NDArray[np.intp]
 
     @property
     def steps(self) -> NDArray[np.int64]:
-        """Contributions in lattice steps, shape (2 classes, n_cells, n_sums).
+        """Contributions in lattice steps, shape (n_outcomes, n_cells, n_sums).
 
         They are divided by their largest norm and rounded toward zero, so no norm exceeds 1.
         """
-        residuals = np.stack([-self.chance, 1.0 - self.chance])
+        residuals = self.response.residuals(self.expected)
         groups = GROUP_WEIGHT * (self.group[:, None] == np.arange(len(ENDS) + 1))
         both = [
             residuals[:, :, None] * self.directions,
-            np.broadcast_to(groups, (2, *groups.shape)),
+            np.broadcast_to(groups, (len(residuals), *groups.shape)),
         ]
         unit = LATTICE * _BELOW_ONE / _LARGEST
         return np.trunc(np.concatenate(both, axis=2) * unit).astype(np.int64)
 
 
-def contributions(cells: ScoreCells) -> Contributions:
+def contributions(cells: ScoreCells, response: Response = CLASSES) -> Contributions:
     """Choose center and spread so that shift and scale can be estimated independently.
 
     Parameters
     ----------
     cells : ScoreCells
+    response : Response, default=CLASSES
 
     Returns
     -------
     Contributions
     """
     middles = cells.middles
-    chance = _logistic(middles)
-    weights = cells.weights * chance * (1.0 - chance) + 1e-300
+    expected = response.mean(middles)
+    weights = cells.weights * response.slope(middles) + 1e-300
     center = float(weights @ middles / weights.sum())
     spread = float(np.sqrt(weights @ (middles - center) ** 2 / weights.sum()))
     spread = max(spread, _LEAST_SPREAD)
     z = (middles - center) / spread
-    both = np.column_stack([np.ones(len(middles)), z])
-    size = np.linalg.norm(both, axis=1) * np.maximum(chance, 1.0 - chance)
     group = np.searchsorted(ENDS, z).astype(np.intp)
-    return Contributions(center, spread, chance, both / size[:, None], group)
+    return Contributions(
+        response, center, spread, expected, response.directions(z, expected), group
+    )
 
 
 def release_line(
@@ -167,6 +266,8 @@ def release_line(
     n_samples: float,
     budget: Budget,
     mechanism: Mechanism,
+    *,
+    clip: float | None = None,
 ) -> Line | None:
     """Release the sums and compute the line.
 
@@ -177,31 +278,36 @@ def release_line(
     counts : sequence of BinCounts
         Noisy number of records in each bin of each feature, and in each cell of each pair.
     curves : sequence of ndarray of shape (n_bins,)
-        Released curves, in log-odds, and the scores of the cells of each pair.
+        Released curves and the scores of the cells of each pair, in units of the boosting loop.
     n_samples : float
         Noisy number of records.
     budget : Budget
     mechanism : Mechanism
         Mechanism that adds the noise.
+    clip : float or None, default=None
+        Last clip of a fit to numbers; None for two classes.
 
     Returns
     -------
     Line or None
-        None if there is no budget for a line.
+        In units of the boosting loop. None if there is no budget for a line.
     """
     if not budget.line_share:
         return None
-    cells = score_cells(counts, curves)
-    each = contributions(cells)
-    exact = records.score_counts(cells.low, cells.width, len(cells.weights))
+    unit, response = (1.0, CLASSES) if clip is None else (clip, NUMBERS)
+    cells = score_cells(counts, [curve / unit for curve in curves])
+    each = contributions(cells, response)
+    place = cells.low * unit, cells.width * unit, len(cells.weights)
+    exact = records.score_counts(*place, WIDER * unit)
     phase = line_phase(budget)
     with mechanism.phase(phase):
         sums = mechanism.release(np.einsum("yc,ycj->j", exact, each.steps))
-    unit = _LARGEST / LATTICE
-    found = np.asarray(sums * unit, dtype=np.float64)
-    residuals, groups, std = found[:2], found[2:], phase.sigma_int * unit
+    per_step = _LARGEST / LATTICE
+    found = np.asarray(sums * per_step, dtype=np.float64)
+    residuals, groups, std = found[:2], found[2:], phase.sigma_int * per_step
     cells = reweighted(cells, each.group, groups / GROUP_WEIGHT, n_samples, std / GROUP_WEIGHT)
-    return fitted_line(cells, each, residuals, n_samples, std)
+    line = fitted_line(cells, each, residuals, n_samples, std)
+    return None if line is None else line.converted(unit, 0.0)
 
 
 def line_phase(budget: Budget) -> Phase:
@@ -248,19 +354,20 @@ def fitted_line(
     Line or None
         None if the sums are so far off that the most probable line is not finite.
     """
+    response = each.response
     n, away = max(n_samples, 1.0), cells.middles - each.center
     moves = n * cells.weights[:, None] * each.directions
-    variance = each.directions.T @ (moves * (each.chance * (1.0 - each.chance))[:, None])
+    variance = each.directions.T @ (moves * response.variance(each.expected)[:, None])
     precision = np.linalg.inv(variance + noise_std**2 * np.eye(2))
     at = np.zeros(2)
     for _ in range(_N_STEPS):
         scale = np.exp(at[1])
-        chance = _logistic(each.center + at[0] + scale * away)
-        slopes = chance * (1.0 - chance)
+        moved = each.center + at[0] + scale * away
+        slopes = response.slope(moved)
         jacobian = moves.T @ np.column_stack([slopes, slopes * scale * away])
         prior = (PRIOR_FREEDOM + 1.0) / (PRIOR_FREEDOM * PRIOR_STD**2 + at**2)
         hessian = jacobian.T @ precision @ jacobian + np.diag(prior)
-        left = sums - moves.T @ (chance - each.chance)
+        left = sums - moves.T @ (response.mean(moved) - each.expected)
         step = np.linalg.solve(hessian, jacobian.T @ precision @ left - prior * at)
         at = at + np.clip(step, -_LONGEST_STEP, _LONGEST_STEP)
     if not np.isfinite(at).all():
@@ -269,7 +376,3 @@ def fitted_line(
     scale = float(np.exp(at[1]))
     shift = float(each.center + at[0] - scale * each.center)
     return Line(scale, shift, each.center, np.asarray(gain @ gain.T))
-
-
-def _logistic(score: FloatArray) -> FloatArray:
-    return np.asarray(1.0 / (1.0 + np.exp(-np.clip(score, -40.0, 40.0))))

@@ -92,6 +92,9 @@ def softmax_loss(n_classes: int) -> Loss:
 
 _PAIR_ROWS = 1 << 14
 
+LEVELS = np.linspace(-1.0, 1.0, 65)
+"""Levels to which clipped residuals are rounded to calibrate a fit to numbers."""
+
 _MOST_STACKED = 1 << 23
 """Maximum number of bins in a copy of the bins of all features."""
 
@@ -106,6 +109,15 @@ SQUARED = Loss(
 POISSON = Loss(
     "POISSON", _kernels_exp.poisson_leaf_sums, _kernels_exp.poisson_bin_sums, _mean_poisson
 )
+
+
+def _levels(residual: NDArray[np.float32], bound: float) -> NDArray[np.intp]:
+    """Clip residuals and return the nearest level of each; NaN is replaced by 0."""
+    half = np.float32(len(LEVELS) // 2)
+    with np.errstate(all="ignore"):  # no warning depends on a record
+        clipped = np.clip(residual * np.float32(1.0 / bound), np.float32(-1.0), np.float32(1.0))
+    clipped[np.isnan(clipped)] = 0.0
+    return np.rint(half + half * clipped).astype(np.intp)
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,10 +183,13 @@ class BinnedRecords(Protocol):
         """
         ...
 
-    def score_counts(self, low: float, width: float, n_cells: int) -> NDArray[np.int64]:
-        """Count the records of each class in each score cell, shape (2, n_cells).
+    def score_counts(
+        self, low: float, width: float, n_cells: int, bound: float = 1.0
+    ) -> NDArray[np.int64]:
+        """Count the records with each outcome in each score cell, shape (n_outcomes, n_cells).
 
-        Cells have equal widths. Scores outside the cells are counted in the nearest one.
+        Outcomes are the two classes, or the levels of residuals that are clipped to `bound`. Cells
+        have equal widths. Scores outside the cells are counted in the nearest one.
         """
         ...
 
@@ -322,17 +337,24 @@ class Records:
             sums += (signs @ signs.T)[first, second].astype(np.int64)
         return sums
 
-    def score_counts(self, low: float, width: float, n_cells: int) -> NDArray[np.int64]:
-        """Count the records of each class in each score cell, shape (2, n_cells)."""
+    def score_counts(
+        self, low: float, width: float, n_cells: int, bound: float = 1.0
+    ) -> NDArray[np.int64]:
+        """Count the records with each outcome in each score cell, shape (n_outcomes, n_cells)."""
         self._settle()
-        ends = _kernels.odds_factors(np.asarray(low + width * np.arange(1, n_cells), np.float64))
-        counts = np.zeros(2 * n_cells, dtype=np.int64)
+        ends_of_cells = np.asarray(low + width * np.arange(1, n_cells), np.float64)
+        ends = (
+            _kernels.odds_factors(ends_of_cells) if self._odds else ends_of_cells.astype(np.float32)
+        )
+        n_outcomes = 2 if self._odds else len(LEVELS)
+        counts = np.zeros(n_outcomes * n_cells, dtype=np.int64)
         for start in range(0, len(self), _PAIR_ROWS):
             rows = slice(start, start + _PAIR_ROWS)
-            cell = np.searchsorted(ends, self._score[rows], side="right")  # the last, if NaN
-            index = cell + n_cells * (self._target[rows] > 0.5)
-            counts += np.bincount(index, minlength=2 * n_cells)
-        return counts.reshape(2, n_cells)
+            score, target = self._score[rows], self._target[rows]
+            cell = np.searchsorted(ends, score, side="right")  # the last, if NaN
+            outcome = target > 0.5 if self._odds else _levels(target - score, bound)
+            counts += np.bincount(cell + n_cells * outcome, minlength=len(counts))
+        return counts.reshape(n_outcomes, n_cells)
 
     def cross(self, crossing: Crossing) -> None:
         """Add a column with the cell of each record."""

@@ -187,9 +187,11 @@ class SharedRecords:
         """
         return self._total(lambda share: share.pair_sums(upper))
 
-    def score_counts(self, low: float, width: float, n_cells: int) -> NDArray[np.int64]:
-        """Count the records of each class in each score cell, shape (2, n_cells)."""
-        return self._total(lambda share: share.score_counts(low, width, n_cells))
+    def score_counts(
+        self, low: float, width: float, n_cells: int, bound: float = 1.0
+    ) -> NDArray[np.int64]:
+        """Count the records with each outcome in each score cell, shape (n_outcomes, n_cells)."""
+        return self._total(lambda share: share.score_counts(low, width, n_cells, bound))
 
     def cross(self, crossing: Crossing) -> None:
         """Add a column with the cell of each record in a crossing of two features."""
