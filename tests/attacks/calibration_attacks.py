@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from attack_kit import Attack, Finding, estimator, first_find, replayed, schema_for
-from dpexplain import Categorical, Numeric, models
+from dpexplain import Categorical, Numeric, Range, models
 from dpexplain.audit.records import without
 from dpexplain.models.boosting.records.binned import Records
 
@@ -29,11 +29,12 @@ def one_record_of_scores(name: str) -> Finding:
 
 
 def _tipped_scales(name: str) -> Iterator[Finding]:
-    labels = list(schema_for(name).target.labels)
+    target = schema_for(name).target
+    ends = [target.low, target.high] if isinstance(target, Range) else list(target.labels)
     for n in (0, 1, 10, 300):
         rows = [*[_LOW] * n, *[_HIGH] * (n + 1)]
         X = pd.DataFrame(rows, columns=list(_FEATURES))
-        y = pd.Series([labels[k % 2] for k in range(len(rows))])
+        y = pd.Series([ends[k % 2] for k in range(len(rows))])
         for seed, pairs in product((None, 1, 2), (0, [("age", "dose")])):
             fitted = estimator(name, features=_FEATURES, pairs=pairs)
             yield replayed(fitted, (X, y), without((X, y), len(X) - 1), extreme_seed=seed)
@@ -43,18 +44,22 @@ def cells_by_the_records(patch: pytest.MonkeyPatch) -> None:
     """Center the cells of scores on the records' median instead of a released center."""
     honest = Records.score_counts
 
-    def score_counts(self: Records, low: float, width: float, n_cells: int) -> Any:
+    def score_counts(
+        self: Records, low: float, width: float, n_cells: int, bound: float = 1.0
+    ) -> Any:
         self._settle()
         half = width * n_cells / 2
-        middle = float(np.log(np.median(self._score))) if len(self) else low + half
-        return honest(self, middle - half, width, n_cells)
+        middle = float(np.median(self._score)) if len(self) else low + half
+        if self._odds and len(self):
+            middle = float(np.log(middle))
+        return honest(self, middle - half, width, n_cells, bound)
 
     patch.setattr(Records, "score_counts", score_counts)
 
 
 ATTACKS = [
     Attack(
-        "one record decides around which score the probabilities are calibrated",
+        "one record decides around which score the predictions are calibrated",
         one_record_of_scores,
         cells_by_the_records,
         "scores are counted around the median of the records",

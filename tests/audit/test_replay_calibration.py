@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,27 +13,33 @@ from hypothesis import strategies as st
 
 from dpexplain.audit import record, replay
 from dpexplain.audit.records import without
-from dpexplain.models import DPExplainableBoostingClassifier
+from dpexplain.models import DPExplainableBoostingClassifier, DPExplainableBoostingRegressor
 from dpexplain.models.boosting.budget import Budget
 from dpexplain.models.boosting.calibration import line
 from dpexplain.models.boosting.calibration.line import N_SUMS
 from dpexplain.models.boosting.records.binned import Records
-from dpexplain.schema import Categorical, Classes, Numeric, Schema
+from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 from effort import examples
 from replays import driven, neighbor_of
 
 pytestmark = pytest.mark.full
 
 FEATURES = {"age": Numeric(0, 100), "dose": Numeric(0, 1), "ward": Categorical(["a", "b", "c"])}
-SCHEMA = Schema(FEATURES, target=Classes(["no", "yes"]))
+TARGETS = {"classes": Classes(["no", "yes"]), "numbers": Range(-1, 9)}
+MODELS = {"classes": DPExplainableBoostingClassifier, "numbers": DPExplainableBoostingRegressor}
+
+ENDS = {"classes": ["no", "yes"], "numbers": [-1.0, 9.0]}
+
+both_kinds = pytest.mark.parametrize("kind", list(MODELS))
 
 
-def make(**settings):
-    defaults = {"schema": SCHEMA, "structure_seed": 3, "max_rounds": 5}
-    return DPExplainableBoostingClassifier(**{**defaults, **settings})
+def make(kind="classes", **settings):
+    schema = Schema(FEATURES, target=TARGETS[kind])
+    defaults = {"schema": schema, "structure_seed": 3, "max_rounds": 5}
+    return MODELS[kind](**{**defaults, **settings})
 
 
-def make_data(n, seed):
+def make_data(n, seed, kind="classes"):
     rng = np.random.default_rng(seed)
     X = pd.DataFrame(
         {
@@ -39,9 +48,10 @@ def make_data(n, seed):
             "ward": rng.choice(["a", "b", "c"], n),
         }
     )
-    return X, pd.Series(rng.choice(["no", "yes"], n))
+    return X, pd.Series(rng.choice(ENDS[kind], n))
 
 
+@both_kinds
 @examples(25)
 @given(
     n=st.integers(1, 40),
@@ -51,20 +61,21 @@ def make_data(n, seed):
     settings_=st.sampled_from([{}, {"outer_bags": 3}, {"pairs": [("age", "ward")]}, {"pairs": 3}]),
 )
 @pytest.mark.filterwarnings("ignore:epsilon")
-def test_calibration_stays_within_the_guarantee(n, seed, adjacency, epsilon, settings_):
-    estimator = make(adjacency=adjacency, epsilon=epsilon, **settings_)
-    data = make_data(n, seed)
+def test_calibration_stays_within_the_guarantee(kind, n, seed, adjacency, epsilon, settings_):
+    estimator = make(kind, adjacency=adjacency, epsilon=epsilon, **settings_)
+    data = make_data(n, seed, kind)
     model, transcript = record(estimator, *data, answers=driven(seed, bits=21 + seed % 14))
     assert transcript.phases[-1].label == "calibration"
     # The last record: the others keep the coins that put them into bags.
-    neighbor = neighbor_of(data, adjacency, [100.0, 0.0, "c"], "no", absent=n - 1)
+    neighbor = neighbor_of(data, adjacency, [100.0, 0.0, "c"], ENDS[kind][0], absent=n - 1)
     report = replay(estimator, neighbor, model, transcript)
     assert report.holds, report
 
 
+@both_kinds
 @pytest.mark.parametrize(("adjacency", "most"), [("add_remove", 1.0), ("replace", 2.0)])
-def test_sums_have_the_sensitivity_of_one_leaf(adjacency, most):
-    _, transcript = record(make(adjacency=adjacency), *make_data(30, 1))
+def test_sums_have_the_sensitivity_of_one_leaf(adjacency, most, kind):
+    _, transcript = record(make(kind, adjacency=adjacency), *make_data(30, 1, kind))
     phase, answer = transcript.phases[-1], transcript.answers[-1]
     assert phase.sensitivity_int == most * 2**20
     assert answer.shape == (N_SUMS,)
@@ -85,6 +96,13 @@ def contributions_without_bound(monkeypatch):
     monkeypatch.setattr(line.Contributions, "steps", property(times_the_score))
 
 
+def residuals_without_bound(monkeypatch):
+    """Let residuals of numbers reach three times their bound."""
+    beyond = replace(line.NUMBERS, residuals=lambda z: 3.0 * honest(z))
+    honest = line.NUMBERS.residuals
+    monkeypatch.setattr(line, "NUMBERS", beyond)
+
+
 def records_counted_three_times(monkeypatch):
     honest = Records.score_counts
     monkeypatch.setattr(Records, "score_counts", lambda self, *cells: 3 * honest(self, *cells))
@@ -98,10 +116,13 @@ def noise_of_a_tenth(monkeypatch):
 def cells_around_the_median_of_the_records(monkeypatch):
     """Let the edges of the cells depend on the records."""
 
-    def of_records(self, low, width, n_cells):
+    def of_records(self, low, width, n_cells, bound):
         self._settle()
-        middle = float(np.log(np.median(self._score))) if len(self) else low + width * n_cells / 2
-        return honest(self, middle - width * n_cells / 2, width, n_cells)
+        half = width * n_cells / 2
+        middle = float(np.median(self._score)) if len(self) else low + half
+        if self._odds and len(self):
+            middle = float(np.log(middle))
+        return honest(self, middle - half, width, n_cells, bound)
 
     honest = Records.score_counts
     monkeypatch.setattr(Records, "score_counts", of_records)
@@ -109,20 +130,26 @@ def cells_around_the_median_of_the_records(monkeypatch):
 
 @pytest.mark.parametrize("pairs", [0, [("age", "dose")]], ids=["curves", "pairs"])
 @pytest.mark.parametrize(
-    "mutant",
+    ("kind", "mutant"),
     [
-        contributions_without_bound,
-        records_counted_three_times,
-        noise_of_a_tenth,
-        cells_around_the_median_of_the_records,
+        *product(
+            MODELS,
+            [
+                contributions_without_bound,
+                records_counted_three_times,
+                noise_of_a_tenth,
+                cells_around_the_median_of_the_records,
+            ],
+        ),
+        ("numbers", residuals_without_bound),
     ],
-    ids=lambda m: m.__name__,
+    ids=lambda part: part if isinstance(part, str) else part.__name__,
 )
-def test_replay_catches_a_planted_mistake_about_calibration(mutant, pairs, monkeypatch):
-    data = make_data(31, 5)
+def test_replay_catches_a_planted_mistake_about_calibration(kind, mutant, pairs, monkeypatch):
+    data = make_data(31, 5, kind)
     for name, both in (("age", [5.0, 95.0]), ("dose", [0.1, 0.9]), ("ward", ["a", "c"])):
         data[0][name] = [*both * 15, both[0]]  # two crowds; the median moves with any record
-    estimator = make(pairs=pairs)
+    estimator = make(kind, pairs=pairs)
 
     def holds(seed):
         model, transcript = record(estimator, *data, answers=driven(seed, bits=21 + seed % 14))

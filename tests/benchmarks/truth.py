@@ -15,7 +15,14 @@ from bench_print import machine, table, versions
 from bench_truth import row_of_oracle, rows_above_noise, rows_of_fit
 from bench_truth_planner import planner_rows
 from bench_truth_problems import OTHERS, PROBLEMS, problem
-from bench_truth_tables import CLASSES, REAL, is_there, row_of_calibration, row_of_table
+from bench_truth_tables import (
+    CLASSES,
+    NUMBERS,
+    REAL,
+    is_there,
+    row_of_calibration,
+    row_of_table,
+)
 from bench_truth_tables import OTHERS as OTHER_TABLES
 from numpy.typing import NDArray
 
@@ -61,7 +68,9 @@ def main(given: Sequence[str] | None = None) -> None:
         _print(_warnings(found["simulated"] + found["tables"]))
     if found["calibration"]:
         print("\nHeld-out records: released -> calibrated.\n")
-        _print([_calibration(rows) for rows in _grouped(found["calibration"])])
+        groups = _grouped(found["calibration"])
+        _print([_calibration(rows) for rows in groups if rows[0]["problem"] not in NUMBERS])
+        _print([_of_numbers(rows) for rows in groups if rows[0]["problem"] in NUMBERS])
 
 
 def _cells(arguments: Any, part: str) -> list[Cell]:
@@ -76,8 +85,8 @@ def _cells(arguments: Any, part: str) -> list[Cell]:
     if part == "planner":
         epsilons, n_fits = LARGE, max(1, arguments.fits // 4)
     if part in ("tables", "calibration"):
-        usual = REAL if part == "tables" else CLASSES
-        known = (*REAL, *OTHER_TABLES) if part == "tables" else CLASSES
+        usual = REAL if part == "tables" else (*CLASSES, *NUMBERS)
+        known = (*REAL, *OTHER_TABLES) if part == "tables" else usual
         names = [name for name in arguments.tables or usual if name in known and is_there(name)]
         n_fits = max(1, arguments.fits // 8)
     return [
@@ -298,31 +307,57 @@ def _oracle_row(rows: list[Row]) -> Row:
     return {**_name(rows), **{title: both(what) for title, what in names.items()}}
 
 
+def _of(rows: list[Row], kind: str, what: str) -> FloatArray:
+    return np.array([row[kind][what] for row in rows])
+
+
+def _both(rows: list[Row], what: str, digits: int) -> str:
+    means = (_of(rows, kind, what).mean() for kind in ("released", "calibrated"))
+    return " -> ".join(f"{mean:.{digits}f}" for mean in means)
+
+
+def _mean_and_error(moved: FloatArray) -> tuple[float, float]:
+    """Return the mean change and its standard error over the splits."""
+    n = len(moved)
+    return float(moved.mean()), float(moved.std(ddof=min(1, n - 1)) / n**0.5)
+
+
+def _change(rows: list[Row], what: str) -> tuple[float, float]:
+    return _mean_and_error(_of(rows, "calibrated", what) - _of(rows, "released", what))
+
+
+def _of_data(rows: list[Row]) -> Row:
+    first = rows[0]
+    return {"data": first["problem"], "epsilon": f"{first['epsilon']:g}", "splits": len(rows)}
+
+
 def _calibration(rows: list[Row]) -> Row:
-    def of(kind: str, what: str) -> FloatArray:
-        return np.array([r[kind][what] for r in rows])
-
-    def both(what: str, digits: int) -> str:
-        means = (of(kind, what).mean() for kind in ("released", "calibrated"))
-        return " -> ".join(f"{mean:.{digits}f}" for mean in means)
-
-    def change(what: str) -> tuple[float, float]:
-        """Format the mean change and its standard error over the splits."""
-        moved = of("calibrated", what) - of("released", what)
-        return float(moved.mean()), float(moved.std(ddof=min(1, len(rows) - 1)) / len(rows) ** 0.5)
-
-    by, error = change("log loss")
+    by, error = _change(rows, "log loss")
     return {
-        "data": rows[0]["problem"],
-        "epsilon": f"{rows[0]['epsilon']:g}",
-        "splits": len(rows),
-        "log loss": both("log loss", 4),
+        **_of_data(rows),
+        "log loss": _both(rows, "log loss", 4),
         "change": f"{by:+.4f} ({error:.4f})",
-        "calibration slope": both("slope", 2),
-        "ECE": both("ECE", 3),
-        "ECE by chance": f"{of('calibrated', 'ECE by chance').mean():.3f}",
-        "AUROC": both("AUROC", 4),
-        "change of AUROC": "{:+.4f} ({:.4f})".format(*change("AUROC")),
+        "calibration slope": _both(rows, "slope", 2),
+        "ECE": _both(rows, "ECE", 3),
+        "ECE by chance": f"{_of(rows, 'calibrated', 'ECE by chance').mean():.3f}",
+        "AUROC": _both(rows, "AUROC", 4),
+        "change of AUROC": "{:+.4f} ({:.4f})".format(*_change(rows, "AUROC")),
+        "worse": "worse" if by > error else "",
+    }
+
+
+def _of_numbers(rows: list[Row]) -> Row:
+    target = _of(rows, "released", "target")
+    too_low = (
+        np.mean(1.0 - _of(rows, kind, "mean") / target) for kind in ("released", "calibrated")
+    )
+    ratio = _of(rows, "calibrated", "rms error") / _of(rows, "released", "rms error")
+    by, error = _mean_and_error(100.0 * (ratio - 1.0))
+    return {
+        **_of_data(rows),
+        "average too low by": " -> ".join(f"{share:+.1%}" for share in too_low),
+        "change of rms error": f"{by:+.1f}% ({error:.1f})",
+        "slope": _both(rows, "slope", 2),
         "worse": "worse" if by > error else "",
     }
 

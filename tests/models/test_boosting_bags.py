@@ -67,8 +67,8 @@ def test_bags_are_averaged_and_compared_after_each_is_centered(estimator):
     nobody = model._fit.binned.counts[1].perhaps_nobody  # as good as always both special bins
     weights = np.where(nobody, 0, np.maximum(shape.count, 0))
     centered = [bag - weights @ bag / weights.sum() for bag in bags]
-    line = model._fit.line  # calibrates the two classes
-    unit = 4.0 if estimator.schema is NUMBERS else line.scale
+    line = model._fit.line  # calibrates the scores
+    unit = line.scale * (4.0 if estimator.schema is NUMBERS else 1.0)
     assert shape.contribution[:2] == pytest.approx(unit * np.mean(centered, axis=0)[:2])
     assert shape.bag_std[:2] == pytest.approx(unit * np.std(centered, axis=0, ddof=1)[:2])
 

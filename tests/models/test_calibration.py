@@ -1,4 +1,4 @@
-"""Calibrated probabilities: the paid release, the line computed from it, and its uses."""
+"""Calibrated predictions: the paid release, the line computed from it, and its uses."""
 
 from __future__ import annotations
 
@@ -9,15 +9,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from dpexplain.audit import record
 from dpexplain.binning.counts import BinCounts
-from dpexplain.models import DPExplainableBoostingClassifier
-from dpexplain.models.boosting.calibration.line import contributions, fitted_line
+from dpexplain.models import DPExplainableBoostingClassifier, DPExplainableBoostingRegressor
+from dpexplain.models.boosting.calibration.line import (
+    CLASSES,
+    NUMBERS,
+    WIDER,
+    contributions,
+    fitted_line,
+)
 from dpexplain.models.boosting.calibration.scores import ScoreCells, reweighted, score_cells
 from dpexplain.models.boosting.records._kernels_sums import LATTICE
-from dpexplain.models.boosting.records.binned import LOGISTIC, Records
+from dpexplain.models.boosting.records.binned import LOGISTIC, SQUARED, Records
 from dpexplain.models.boosting.records.chunked import ChunkedRecords
 from dpexplain.models.boosting.records.threads import Team
-from dpexplain.schema import Categorical, Classes, Numeric, Schema
+from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 from effort import examples
 
 FEATURES = {"x": Numeric(0, 1), "z": Numeric(0, 1), "job": Categorical(["a", "b", "c"])}
@@ -71,6 +78,39 @@ def test_scores_are_counted_as_in_a_loop_however_records_are_held(n):
         team.close()
 
 
+@pytest.mark.parametrize("n", [0, 1, 7, 40_000])
+def test_levels_of_residuals_are_counted_as_in_a_loop_however_records_are_held(n):
+    rng = np.random.default_rng(n)
+    bins = [rng.integers(0, 5, n).astype(np.uint8), rng.integers(0, 3, n).astype(np.uint8)]
+    target = rng.uniform(-1, 1, n).astype(np.float32)
+    target[::5] = np.nan  # a residual that is no number counts as none
+    curves = [np.linspace(-2, 2, 5), np.array([0.1, -0.4, 9.0])]
+    low, width, n_cells, bound = -1.5, 0.25, 16, 0.75
+    expected = np.zeros((65, n_cells), dtype=np.int64)
+    for first, second, own in zip(*bins, target, strict=True):
+        score = np.float32(curves[0][first]) + np.float32(curves[1][second])
+        place = int((score - np.float32(low)) * np.float32(1 / width) // 1)
+        residual = 0.0 if np.isnan(own) else min(max((own - score) / bound, -1.0), 1.0)
+        expected[round(32 + 32 * residual), min(max(place, 0), n_cells - 1)] += 1
+    whole = Records(bins, [5, 3], target, SQUARED)
+    team = Team(2)
+    try:
+        cut = n // 3
+        halves = ChunkedRecords([whole.rows(0, cut), whole.rows(cut, n)])
+        shared = team.sharing(Records(bins, [5, 3], target, SQUARED), n)
+        found = []
+        for records in (whole, halves, shared):
+            for feature, curve in enumerate(curves):
+                records.apply(feature, curve)
+            found.append(records.score_counts(low, width, n_cells, bound))
+            np.testing.assert_array_equal(found[-1], found[0])
+        # In double precision, a residual halfway between two levels may be rounded to the other.
+        assert np.abs(found[0].cumsum(axis=0) - expected.cumsum(axis=0)).max() <= 1
+        np.testing.assert_array_equal(found[0].sum(axis=0), expected.sum(axis=0))
+    finally:
+        team.close()
+
+
 def _table(score, n_bins=10):
     """Make bins, counts and a released curve of one feature."""
     places = (stats.norm.cdf(score) * n_bins).astype(np.uint8)
@@ -119,10 +159,11 @@ def test_counts_of_groups_show_how_correlated_features_spread_the_scores():
     width=st.floats(1e-6, 2.0),
     seed=st.integers(0, 2**32 - 1),
     concentrated=st.booleans(),
+    response=st.sampled_from([CLASSES, NUMBERS]),
 )
-def test_no_contribution_is_larger_than_the_sensitivity(low, width, seed, concentrated):
+def test_no_contribution_is_larger_than_the_sensitivity(low, width, seed, concentrated, response):
     weights = np.random.default_rng(seed).random(64) ** (200 if concentrated else 1)
-    steps = contributions(ScoreCells(low, width, weights / weights.sum())).steps
+    steps = contributions(ScoreCells(low, width, weights / weights.sum()), response).steps
     norms = np.sqrt((steps.astype(object) ** 2).sum(axis=2).astype(float))
     assert norms.max() <= LATTICE
     assert norms.max() > 0.9 * LATTICE
@@ -137,7 +178,7 @@ def _cells(std=1.2, mean=-0.5):
 def _sums(cells, each, n, slope, shift):
     """Return the expected sums if the true log-odds are a line in the scores."""
     chance = 1 / (1 + np.exp(-(slope * cells.middles + shift)))
-    left = chance - each.chance
+    left = chance - each.expected
     return n * (each.directions * (cells.weights * left)[:, None]).sum(axis=0)
 
 
@@ -150,9 +191,26 @@ def test_line_comes_back_from_exact_sums(slope, shift):
     assert line.shift == pytest.approx(shift, abs=0.01)
 
 
-def test_line_changes_nothing_if_the_sums_are_noise():
+@pytest.mark.parametrize(("slope", "shift"), [(1.0, 0.0), (1.6, 0.3), (0.7, -0.2)])
+def test_line_of_numbers_comes_back_from_exact_sums_in_any_unit(slope, shift):
+    cells, n = _cells(), 1e7
+    each = contributions(cells, NUMBERS)
+    left = (slope - 1.0) * cells.middles + shift
+    sums = n * (each.directions * (cells.weights * left / WIDER)[:, None]).sum(axis=0)
+    line = fitted_line(cells, each, sums, n, 1.0)
+    assert line.scale == pytest.approx(slope, rel=0.01)
+    assert line.shift == pytest.approx(shift, abs=0.01)
+    in_euros = line.converted(100.0, 7.0)
+    score = np.array([-1.0, 0.5, 2.0])
+    after = in_euros.scale * (7.0 + 100.0 * score) + in_euros.shift
+    np.testing.assert_allclose(after, 7.0 + 100.0 * (line.scale * score + line.shift))
+    assert in_euros.noise[0, 0] == pytest.approx(100.0**2 * line.noise[0, 0])
+
+
+@pytest.mark.parametrize("response", [CLASSES, NUMBERS])
+def test_line_changes_nothing_if_the_sums_are_noise(response):
     cells = _cells()
-    each = contributions(cells)
+    each = contributions(cells, response)
     rng = np.random.default_rng(0)
     for noise_std in (1e3, 1e5, 1e8):
         for _ in range(20):
@@ -193,6 +251,60 @@ def test_scores_are_a_rising_line_of_the_released_ones(settings):
     for k, term in enumerate(explanation.terms):
         np.testing.assert_allclose(term.contribution, line.scale * released.scores[k], atol=1e-9)
     np.testing.assert_array_equal(model.explain_local(X).scores, scores)
+
+
+def skewed(n, seed):
+    """Draw numbers whose residuals are skewed, and whose bounds are far away."""
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame({"x": rng.random(n), "z": rng.random(n), "job": rng.choice(["a", "b"], n)})
+    return X, pd.Series((1.0 + 2.0 * X["x"]) * rng.exponential(size=n)).clip(0, 30)
+
+
+def of_numbers(**settings):
+    schema = Schema(FEATURES, target=Range(0, 30))
+    return DPExplainableBoostingRegressor(**{"schema": schema, **settings})
+
+
+@pytest.mark.parametrize("settings", [{}, {"outer_bags": 3}, {"pairs": [("x", "z")]}])
+def test_predicted_numbers_are_right_on_average_if_they_are_calibrated(settings):
+    X, y = skewed(20_000, 0)
+    errors = {}
+    for calibrated in (False, True):
+        model = of_numbers(epsilon=4.0, reproducible_seed=1, calibrated=calibrated, **settings)
+        errors[calibrated] = float((y - model.fit(X, y).predict(X)).mean())
+    assert errors[False] > 0.2
+    assert abs(errors[True]) < 0.3 * errors[False]
+
+
+def test_predicted_numbers_are_a_rising_line_of_the_released_ones():
+    X, y = skewed(5_000, 0)
+    model = of_numbers(epsilon=2.0, reproducible_seed=1, monotone_constraints={"x": 1}).fit(X, y)
+    released, line = model._released_terms, model._fit.line
+    assert line.scale > 0
+    before = released.intercept + released.contributions(model._columns(X)).sum(axis=1)
+    np.testing.assert_allclose(model.predict(X), line.scale * before + line.shift, atol=1e-9)
+    assert (np.diff(model.explain_global()["x"].contribution[:-1]) >= 0).all()
+
+
+def test_noise_of_the_average_prediction_is_in_the_band_of_the_intercept():
+    """Repeat the release that calibrates, and nothing else."""
+    X, y = skewed(5_000, 0)
+    estimator = of_numbers(epsilon=1.0, structure_seed=1)
+    model, transcript = record(estimator, X, y)
+    averages, stated = [], []
+    for _ in range(40):
+        answers = iter(transcript.answers)
+
+        def forge(phase, drawn, answers=answers):
+            answer = next(answers)
+            return drawn if phase.label == "calibration" else answer
+
+        model, _ = record(estimator, X, y, answers=forge)
+        averages.append(model.predict(X).mean())
+        stated.append(model._fit.line.noise[0, 0])
+    ratio = np.std(averages, ddof=1) / np.sqrt(np.mean(stated))
+    # The standard deviation of 40 draws is within 45% of the true one in all but 1 in 10,000 cases.
+    assert 0.55 < ratio < 1.5
 
 
 def slope_of_records(model, X, y):
@@ -307,8 +419,10 @@ def test_trees_keep_budget_if_pair_sums_take_almost_all(share):
         {"preset": "paper"},
         {"composition": "gdp"},
         {"schema": Schema(FEATURES, target=Classes(["no", "yes", "other"]))},
+        {"objective": "poisson"},
     ],
 )
 def test_nothing_is_charged_where_nothing_is_calibrated(settings):
-    planned = make(**settings).planned_events(draw(2, 0)[0])
+    make_it = of_numbers if "objective" in settings else make
+    planned = make_it(**settings).planned_events(draw(2, 0)[0])
     assert "calibration" not in {e.label for e in planned}

@@ -530,8 +530,7 @@ def test_estimates_of_two_classes_and_numbers_are_those_recorded_before_other_ki
     second axis.
     """
     monkeypatch.setattr(estimate, "CATEGORIES", 1.0)
-    settings = {"calibrated": False} if kind == "classes" else {}
-    model = fitted(1_500, 3, kind=kind, reproducible_seed=5, **settings)
+    model = fitted(1_500, 3, kind=kind, reproducible_seed=5, calibrated=False)
     term = model.explain_global()["job"]
     found = [*term.contribution[:3], *term.effect[:3], *term.effect_std[:3], term.effect_factor]
     np.testing.assert_allclose(found, recorded, rtol=1e-5)

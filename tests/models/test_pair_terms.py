@@ -344,8 +344,7 @@ def test_scores_vary_between_fits_as_their_noise_states(kind):
     features = {name: Numeric(0, 3, step=1) for name in X}
     schema = Schema(features, target=schema_of(kind).target)
     settings = {"epsilon": 2.0, "structure_seed": 1, "reproducible_seed": None}
-    settings |= {"calibrated": False} if kind == "classes" else {}
-    estimator = make(kind, schema=schema, pairs=[("a", "b")], **settings)
+    estimator = make(kind, schema=schema, pairs=[("a", "b")], calibrated=False, **settings)
     _, transcript = record(estimator, X, y)
     n_cells = len(transcript.answers[-2])
     of_cells = [len(answer) == n_cells for answer in transcript.answers]
@@ -378,7 +377,8 @@ def test_bands_of_cells_include_the_noise_of_curves_and_counts():
     score = np.sin(9.0 * a) + 1.8 * np.sin(12.0 * a) * apart + 0.5 * rng.logistic(size=len(a))
     y = score.clip(-4, 4)
     schema = Schema({name: Numeric(0, 1) for name in X}, target=schema_of("numbers").target)
-    estimator = make(schema=schema, pairs=[("a", "b")], structure_seed=1, reproducible_seed=None)
+    settings = {"structure_seed": 1, "reproducible_seed": None, "calibrated": False}
+    estimator = make(schema=schema, pairs=[("a", "b")], **settings)
     _, transcript = record(estimator, X, y)
     own, stated, scores = [], [], []
     for _ in range(16):
