@@ -98,9 +98,13 @@ def contributions_without_bound(monkeypatch):
 
 def residuals_without_bound(monkeypatch):
     """Let residuals of numbers reach three times their bound."""
-    beyond = replace(line.NUMBERS, residuals=lambda z: 3.0 * honest(z))
-    honest = line.NUMBERS.residuals
-    monkeypatch.setattr(line, "NUMBERS", beyond)
+    honest = line.numbers
+
+    def beyond(bound):
+        response = honest(bound)
+        return replace(response, residuals=lambda z: 3.0 * response.residuals(z))
+
+    monkeypatch.setattr(line, "numbers", beyond)
 
 
 def records_counted_three_times(monkeypatch):

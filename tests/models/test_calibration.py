@@ -14,10 +14,10 @@ from dpexplain.binning.counts import BinCounts
 from dpexplain.models import DPExplainableBoostingClassifier, DPExplainableBoostingRegressor
 from dpexplain.models.boosting.calibration.line import (
     CLASSES,
-    NUMBERS,
-    WIDER,
+    bound_of_numbers,
     contributions,
     fitted_line,
+    numbers,
 )
 from dpexplain.models.boosting.calibration.scores import ScoreCells, reweighted, score_cells
 from dpexplain.models.boosting.records._kernels_sums import LATTICE
@@ -159,7 +159,7 @@ def test_counts_of_groups_show_how_correlated_features_spread_the_scores():
     width=st.floats(1e-6, 2.0),
     seed=st.integers(0, 2**32 - 1),
     concentrated=st.booleans(),
-    response=st.sampled_from([CLASSES, NUMBERS]),
+    response=st.sampled_from([CLASSES, numbers(3.0), numbers(8.0)]),
 )
 def test_no_contribution_is_larger_than_the_sensitivity(low, width, seed, concentrated, response):
     weights = np.random.default_rng(seed).random(64) ** (200 if concentrated else 1)
@@ -194,9 +194,9 @@ def test_line_comes_back_from_exact_sums(slope, shift):
 @pytest.mark.parametrize(("slope", "shift"), [(1.0, 0.0), (1.6, 0.3), (0.7, -0.2)])
 def test_line_of_numbers_comes_back_from_exact_sums_in_any_unit(slope, shift):
     cells, n = _cells(), 1e7
-    each = contributions(cells, NUMBERS)
+    each = contributions(cells, numbers(4.0))
     left = (slope - 1.0) * cells.middles + shift
-    sums = n * (each.directions * (cells.weights * left / WIDER)[:, None]).sum(axis=0)
+    sums = n * (each.directions * (cells.weights * left / 4.0)[:, None]).sum(axis=0)
     line = fitted_line(cells, each, sums, n, 1.0)
     assert line.scale == pytest.approx(slope, rel=0.01)
     assert line.shift == pytest.approx(shift, abs=0.01)
@@ -207,7 +207,13 @@ def test_line_of_numbers_comes_back_from_exact_sums_in_any_unit(slope, shift):
     assert in_euros.noise[0, 0] == pytest.approx(100.0**2 * line.noise[0, 0])
 
 
-@pytest.mark.parametrize("response", [CLASSES, NUMBERS])
+def test_the_bound_on_residuals_is_wide_where_there_is_little_noise():
+    assert bound_of_numbers(1_000.0, 300.0) == 3.0
+    assert bound_of_numbers(20_000.0, 100.0) == pytest.approx(4.8)
+    assert bound_of_numbers(1e6, 100.0) == 8.0
+
+
+@pytest.mark.parametrize("response", [CLASSES, numbers(3.0)])
 def test_line_changes_nothing_if_the_sums_are_noise(response):
     cells = _cells()
     each = contributions(cells, response)

@@ -110,23 +110,56 @@ CLASSES = Response(
 )
 """Two classes; scores are in log-odds."""
 
-WIDER = 3.0
-"""Largest residual of a number, in units of the last clip. Wider means less bias and more noise."""
-
 MEAN_WEIGHT = 0.8
 """Weight of a number's residual in the sum of all residuals; the rest is for their direction."""
 
 MOST_SPREADS = 2.0
 """Scores farther from the center than this many spreads count as this far."""
 
-NUMBERS = Response(
-    mean=lambda score: score / WIDER,
-    slope=lambda score: np.full(len(score), 1.0 / WIDER),
-    residuals=lambda expected: np.repeat(LEVELS[:, None], len(expected), axis=1),
-    directions=_alike,
-    variance=lambda expected: np.full(len(expected), WIDER**-2),
-)
-"""Numbers; scores are in units of the last clip, which is about the size of a residual."""
+BOUNDS = 3.0, 8.0
+"""Smallest and largest bound on residuals of numbers, in units of the last clip."""
+
+MOST_NOISE = 0.03
+"""The bound is as large as possible if noise in the mean residual stays below this share of the
+last clip: a larger bound means less bias and more noise."""
+
+
+def numbers(bound: float) -> Response:
+    """Return the response for numbers, with scores in units of the last clip.
+
+    Parameters
+    ----------
+    bound : float
+        Bound on residuals, in units of the last clip, which is about the size of a residual.
+
+    Returns
+    -------
+    Response
+    """
+    return Response(
+        mean=lambda score: score / bound,
+        slope=lambda score: np.full(len(score), 1.0 / bound),
+        residuals=lambda expected: np.repeat(LEVELS[:, None], len(expected), axis=1),
+        directions=_alike,
+        variance=lambda expected: np.full(len(expected), bound**-2),
+    )
+
+
+def bound_of_numbers(n_samples: float, multiplier: float) -> float:
+    """Return the bound on residuals, in units of the last clip.
+
+    Parameters
+    ----------
+    n_samples : float
+        Noisy number of records.
+    multiplier : float
+        Ratio of noise standard deviation to sensitivity for the sums.
+
+    Returns
+    -------
+    float
+    """
+    return float(np.clip(MOST_NOISE * MEAN_WEIGHT * n_samples / multiplier, *BOUNDS))
 
 
 @dataclass(frozen=True, eq=False)
@@ -294,11 +327,14 @@ def release_line(
     """
     if not budget.line_share:
         return None
-    unit, response = (1.0, CLASSES) if clip is None else (clip, NUMBERS)
+    unit, bound, response = 1.0, 1.0, CLASSES
+    if clip is not None:
+        unit, bound = clip, bound_of_numbers(n_samples, budget.line_multiplier)
+        response = numbers(bound)
     cells = score_cells(counts, [curve / unit for curve in curves])
     each = contributions(cells, response)
     place = cells.low * unit, cells.width * unit, len(cells.weights)
-    exact = records.score_counts(*place, WIDER * unit)
+    exact = records.score_counts(*place, bound * unit)
     phase = line_phase(budget)
     with mechanism.phase(phase):
         sums = mechanism.release(np.einsum("yc,ycj->j", exact, each.steps))
