@@ -43,7 +43,7 @@ def make(kind="classes", **settings_):
     defaults = {"schema": schema, "structure_seed": 3, "max_rounds": 5}
     if kind == "counts":
         defaults["objective"] = "poisson"
-    if kind == "classes":
+    if kind in ("classes", "numbers"):
         defaults["calibrated"] = False  # see test_replay_calibration.py
     return estimator(**{**defaults, **settings_})
 
