@@ -1,4 +1,4 @@
-"""A line, applied to the scores, that calibrates the predictions for two classes or for numbers.
+"""A line, applied to the scores, that calibrates the predictions.
 
 A short fit with clipped residuals leaves predictions too close to their average and, if a numeric
 target is skewed, too low or too high on average. One release of a few sums over the records shows

@@ -186,7 +186,7 @@ class BinnedRecords(Protocol):
     def score_counts(
         self, low: float, width: float, n_cells: int, bound: float = 1.0
     ) -> NDArray[np.int64]:
-        """Count the records with each outcome in each score cell, shape (n_outcomes, n_cells).
+        """Count the records by outcome and score cell, shape (n_outcomes, n_cells).
 
         Outcomes are the two classes, or the levels of residuals that are clipped to `bound`. Cells
         have equal widths. Scores outside the cells are counted in the nearest one.
@@ -340,7 +340,7 @@ class Records:
     def score_counts(
         self, low: float, width: float, n_cells: int, bound: float = 1.0
     ) -> NDArray[np.int64]:
-        """Count the records with each outcome in each score cell, shape (n_outcomes, n_cells)."""
+        """Count the records by outcome and score cell, shape (n_outcomes, n_cells)."""
         self._settle()
         ends_of_cells = np.asarray(low + width * np.arange(1, n_cells), np.float64)
         ends = (

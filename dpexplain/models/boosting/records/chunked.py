@@ -126,7 +126,7 @@ class ChunkedRecords:
     def score_counts(
         self, low: float, width: float, n_cells: int, bound: float = 1.0
     ) -> NDArray[np.int64]:
-        """Count the records with each outcome in each score cell, shape (n_outcomes, n_cells)."""
+        """Count the records by outcome and score cell, shape (n_outcomes, n_cells)."""
         return total(p.score_counts(low, width, n_cells, bound) for p in self._chunks)
 
     def cross(self, crossing: Crossing) -> None:
