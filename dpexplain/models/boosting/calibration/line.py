@@ -95,7 +95,7 @@ def _as_long_as_possible(z: FloatArray, chance: FloatArray) -> FloatArray:
 
 
 def _alike(z: FloatArray, expected: FloatArray) -> FloatArray:
-    """Count all records equally, so that the mean residual becomes zero if it is not linear."""
+    """Count all records equally, so that the mean residual becomes zero."""
     sine = np.sqrt(1.0 - MEAN_WEIGHT**2)
     slope = sine / MOST_SPREADS * np.clip(z, -MOST_SPREADS, MOST_SPREADS)
     return np.column_stack([np.full(len(z), MEAN_WEIGHT), slope])
