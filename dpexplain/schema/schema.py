@@ -257,12 +257,7 @@ class Schema(FromInterpret):
         PrivacyWarning
             Always.
         """
-        warnings.warn(
-            "Schema.from_frame reads bounds and categories from the data: use it with public "
-            "data only, and check the draft against the documentation of the data.",
-            PrivacyWarning,
-            stacklevel=2,
-        )
+        _warn_of_draft("from_frame")
         from dpexplain.tables.targets import split_target
 
         return cls._observed(*split_target(X, y, None), task=task)
@@ -312,12 +307,7 @@ class Schema(FromInterpret):
         from dpexplain.schema.recognize import SchemaDraft, drafted
         from dpexplain.tables.targets import split_target
 
-        warnings.warn(
-            "Schema.draft reads bounds and categories from the data: use it with public "
-            "data only, and check the draft against the documentation of the data.",
-            PrivacyWarning,
-            stacklevel=2,
-        )
+        _warn_of_draft("draft")
         X, y = split_target(X, y, None)
         found = drafted(X, y, task=task, exclude=exclude)
         schema = cls(found.features, found.target, id=found.id, person=found.person)
@@ -531,6 +521,15 @@ class Schema(FromInterpret):
         from dpexplain.schema._html import schema_table
 
         return schema_table(self)
+
+
+def _warn_of_draft(method: str) -> None:
+    warnings.warn(
+        f"Schema.{method} reads bounds and categories from the data: use it with public "
+        "data only, and check the draft against the documentation of the data.",
+        PrivacyWarning,
+        stacklevel=3,
+    )
 
 
 def _check_parts(features: Any, target: Any) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from dpexplain import Categorical, Schema
 from dpexplain.mechanisms import Mechanism
-from dpexplain.models.additive.model import AdditiveClassifier
+from dpexplain.models.additive.predictors import AdditiveClassifier
 from dpexplain.models.boosting import fit as boosting_private
 from dpexplain.models.boosting import structure
 from dpexplain.models.boosting.records import binned as boosting_records

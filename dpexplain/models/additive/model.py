@@ -1,4 +1,4 @@
-"""Predictions and explanations of a fitted additive model."""
+"""Scores and explanations of a fitted additive model."""
 
 from __future__ import annotations
 
@@ -25,12 +25,10 @@ from dpexplain.explain import (
     MulticlassExplanation,
     MulticlassLocalExplanation,
     ShapeFunction,
-    inverse_link,
     total_score,
 )
 from dpexplain.explain.additive.edits import edited_terms
 from dpexplain.explain.additive.local_explanation import rest_scores
-from dpexplain.explain.additive.predicting import chosen_classes, class_probabilities
 from dpexplain.models.additive.edited import (
     Edited,
     Released,
@@ -38,7 +36,6 @@ from dpexplain.models.additive.edited import (
     replayed_scores,
     with_scores,
 )
-from dpexplain.models.additive.targets import class_labels
 from dpexplain.models.additive.term_effect import TermEffect, term_effect
 from dpexplain.models.additive.term_noise import (
     TermNoise,
@@ -49,7 +46,6 @@ from dpexplain.models.additive.term_noise import (
 from dpexplain.models.inputs import rows_in_chunks
 from dpexplain.models.interpret_names import missing_attribute
 from dpexplain.models.pickles import VersionedEstimator
-from dpexplain.models.scoring import ScoresClasses, ScoresNumbers
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 from dpexplain.tables.encoding import encode_features
 
@@ -65,7 +61,7 @@ Floats: TypeAlias = NDArray[np.float64]
 
 
 class AdditiveModel(VersionedEstimator):
-    """Base class for additive models; implements prediction and explanation."""
+    """Base class for additive models; implements scoring and explanation."""
 
     schema_: Schema
     guarantee_: Guarantee
@@ -444,89 +440,3 @@ class AdditiveModel(VersionedEstimator):
         if not isinstance(target, Classes):
             return None
         return target.names
-
-
-class AdditiveClassifier(ScoresClasses, AdditiveModel):
-    """Base class for additive classifiers."""
-
-    @property
-    def classes_(self) -> NDArray[Any]:
-        """Class labels of the fitted model."""
-        return class_labels(self.schema_)
-
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return the log-odds of the second class, or one score per class.
-
-        Parameters
-        ----------
-        X : array-like, DataFrame or chunked table of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_classes)
-            With more than two classes, a score is the log-probability of the class minus the mean
-            of the log-probabilities of all classes.
-        """
-        return self._scores(X)
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the probability of each class.
-
-        Parameters
-        ----------
-        X : array-like, DataFrame or chunked table of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            Columns in the order of ``classes_``.
-        """
-        return class_probabilities(self._scores(X))
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the most probable class.
-
-        Parameters
-        ----------
-        X : array-like, DataFrame or chunked table of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Labels from ``classes_``.
-        """
-        chosen = chosen_classes(self._scores(X))  # first: checks that the model is fitted
-        return self.classes_[chosen]
-
-    def __sklearn_tags__(self) -> Any:
-        """Declare support for missing values and categories."""
-        return _input_tags(super().__sklearn_tags__())
-
-
-class AdditiveRegressor(ScoresNumbers, AdditiveModel):
-    """Base class for additive regressors."""
-
-    def predict(self, X: Any) -> NDArray[np.float64]:
-        """Return the predicted target.
-
-        Parameters
-        ----------
-        X : array-like, DataFrame or chunked table of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            In the same units as the target.
-        """
-        return inverse_link(self._scores(X), self._terms.link)
-
-    def __sklearn_tags__(self) -> Any:
-        """Declare support for missing values and categories."""
-        return _input_tags(super().__sklearn_tags__())
-
-
-def _input_tags(tags: Any) -> Any:
-    tags.input_tags.allow_nan = True
-    tags.input_tags.categorical = True
-    tags.input_tags.string = True
-    return tags

@@ -12,7 +12,7 @@ from dpexplain._utils.validation import check_choice, check_count, check_in_rang
 from dpexplain.accounting import PrivacyLedger
 from dpexplain.explain.additive.links import Link
 from dpexplain.mechanisms import ChoicePhase, LaplacePhase, Mechanism, Releases
-from dpexplain.models.additive.model import AdditiveClassifier
+from dpexplain.models.additive.predictors import AdditiveClassifier
 from dpexplain.models.additive.targets import classes_of
 from dpexplain.models.alarms import LaplaceCount
 from dpexplain.models.boosted_trees.losses import (

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.multiclass import type_of_target
 
-from dpexplain.models.additive.model import AdditiveClassifier
+from dpexplain.models.additive.predictors import AdditiveClassifier
 from dpexplain.models.boosting.estimator import _PrivateBoosting
 from dpexplain.models.boosting.nonprivate.reference import _Reference
 from dpexplain.models.boosting.objectives import Objective, classification

@@ -11,7 +11,7 @@ from dpexplain._utils.lazy import pd
 from dpexplain._utils.validation import check_choice
 from dpexplain.accounting import PrivacyLedger
 from dpexplain.mechanisms import NoiseBackend
-from dpexplain.models.additive.model import AdditiveRegressor
+from dpexplain.models.additive.predictors import AdditiveRegressor
 from dpexplain.models.additive.targets import largest_count
 from dpexplain.models.boosting.estimator import Composition, _PrivateBoosting
 from dpexplain.models.boosting.monotone import Constraints

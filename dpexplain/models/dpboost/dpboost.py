@@ -13,7 +13,7 @@ from dpexplain._utils.validation import check_choice, check_count, check_in_rang
 from dpexplain.accounting import PrivacyLedger
 from dpexplain.explain.additive.links import Link
 from dpexplain.mechanisms import Mechanism, Releases
-from dpexplain.models.additive.model import AdditiveClassifier, AdditiveRegressor
+from dpexplain.models.additive.predictors import AdditiveClassifier, AdditiveRegressor
 from dpexplain.models.additive.targets import classes_of, encoded_range, range_unit
 from dpexplain.models.dpboost.boosting import (
     LeafClipping,

@@ -8,7 +8,7 @@ from typing import Any
 from dpexplain._utils.validation import check_count, check_in_range
 from dpexplain.accounting import PrivacyLedger
 from dpexplain.mechanisms import Mechanism, NoiseBackend, Phase
-from dpexplain.models.additive.model import AdditiveClassifier
+from dpexplain.models.additive.predictors import AdditiveClassifier
 from dpexplain.models.additive.term_noise import NoiseDraws
 from dpexplain.models.boosting.objectives import Objective, classification
 from dpexplain.models.linear._kernels_moments import RESIDUAL_STEPS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dpexplain.mechanisms import Mechanism, Phase
-from dpexplain.models.additive.model import AdditiveRegressor
+from dpexplain.models.additive.predictors import AdditiveRegressor
 from dpexplain.models.additive.term_noise import NoiseDraws
 from dpexplain.models.boosting.objectives import Objective, squared
 from dpexplain.models.linear.estimator import _PrivateLinear

@@ -10,7 +10,7 @@ from dpexplain._utils.validation import check_choice, check_count
 from dpexplain.accounting import PrivacyLedger
 from dpexplain.explain.additive.links import Link
 from dpexplain.mechanisms import ChoicePhase, LaplacePhase, Mechanism, Releases
-from dpexplain.models.additive.model import AdditiveClassifier
+from dpexplain.models.additive.predictors import AdditiveClassifier
 from dpexplain.models.additive.targets import classes_of
 from dpexplain.models.alarms import LaplaceCount
 from dpexplain.models.trees.private_trees import PrivateTrees

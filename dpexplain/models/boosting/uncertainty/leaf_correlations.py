@@ -17,7 +17,7 @@ of all correlations, with identity matrices on the diagonal, is positive semidef
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -77,7 +77,7 @@ class Correlation:
     @property
     def start(self) -> NDArray[np.int64]:
         """Index of the first function of each feature, shape (n_features + 1,)."""
-        return _starts(self.functions)
+        return starts_of(f.shape[1] for f in self.functions)
 
     def reactions(self) -> FloatArray:
         """Return how errors along one function affect the sum over another function.
@@ -94,8 +94,9 @@ class Correlation:
         return found
 
 
-def _starts(functions: Sequence[FloatArray]) -> NDArray[np.int64]:
-    return np.concatenate([[0], np.cumsum([f.shape[1] for f in functions])]).astype(np.int64)
+def starts_of(sizes: Iterable[int]) -> NDArray[np.int64]:
+    """Return the first index of each block, and the end of the last block."""
+    return np.cumsum([0, *sizes], dtype=np.int64)
 
 
 def estimate_correlation(
@@ -139,7 +140,9 @@ def estimate_correlation(
         for c in range(mass[0].shape[1]):
             problem.add(k, sums.equations(k, c))
     correlations, own = problem.posterior(rng)
-    return Correlation(functions, _positive(correlations, _starts(functions)), own)
+    return Correlation(
+        functions, _positive(correlations, starts_of(f.shape[1] for f in functions)), own
+    )
 
 
 def _functions(fit: PrivateFit, mass: Sequence[FloatArray]) -> tuple[FloatArray, ...]:
@@ -185,7 +188,7 @@ class _Problem:
     """Normal equations for all correlations and for all values of `own_share`."""
 
     def __init__(self, functions: Sequence[FloatArray]) -> None:
-        self._start = _starts(functions)
+        self._start = starts_of(f.shape[1] for f in functions)
         n_total, n_features = int(self._start[-1]), len(functions)
         feature = np.repeat(np.arange(n_features), np.diff(self._start))
         first, second = np.nonzero(feature[:, None] < feature[None, :])

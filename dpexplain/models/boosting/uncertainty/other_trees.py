@@ -11,7 +11,7 @@ from dpexplain.models.additive.terms import AdditiveTerms
 from dpexplain.models.boosting.monotone import SIGNS
 from dpexplain.models.boosting.released import PrivateFit
 from dpexplain.models.boosting.uncertainty.curvature import Curvature
-from dpexplain.models.boosting.uncertainty.leaf_correlations import Correlation
+from dpexplain.models.boosting.uncertainty.leaf_correlations import Correlation, starts_of
 from dpexplain.models.boosting.uncertainty.refits.structures import fresh_structures
 
 FloatArray = NDArray[np.float64]
@@ -97,8 +97,8 @@ class _Cells:
         self._cells = [np.asarray(c, dtype=np.int64) for c in binned.bin_of_cell]
         sizes = [b.n_bins for b in binned.bins]
         self._width = [np.bincount(c, minlength=n) for c, n in zip(self._cells, sizes, strict=True)]
-        self._start = _starts([len(c) for c in self._cells])
-        first = _starts(sizes)[:-1]
+        self._start = starts_of(map(len, self._cells))
+        first = starts_of(sizes)[:-1]
         self.bin_of_cell = np.concatenate([a + c for a, c in zip(first, self._cells, strict=True)])
         counts = [np.where(c.perhaps_nobody, 0.0, np.maximum(c.counts, 0.0)) for c in binned.counts]
         self._n_records = np.concatenate(self.evenly(counts))
@@ -175,10 +175,6 @@ class _Cells:
         ends = zip(self._start[:-1], self._start[1:], self._cells, self._width, strict=True)
         per_bin = [_bin_means(scores[:, a:z], cell, w) for a, z, cell, w in ends]
         return np.column_stack([*per_bin, intercepts])
-
-
-def _starts(sizes: Sequence[int]) -> NDArray[np.int64]:
-    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
 def _residual_errors(variance: Sequence[FloatArray], rng: np.random.Generator) -> FloatArray:

@@ -38,6 +38,7 @@ from dpexplain.models.boosting.uncertainty.curvature import Curvature
 from dpexplain.models.boosting.uncertainty.leaf_correlations import (
     Correlation,
     estimate_correlation,
+    starts_of,
 )
 from dpexplain.models.boosting.uncertainty.leaf_equations import SMOOTH_SHARE
 from dpexplain.models.boosting.uncertainty.other_trees import restructured
@@ -132,10 +133,6 @@ def simulate_noise(
     return tuple(NoiseDraws(*part) for part in parts)
 
 
-def _starts(sizes: Sequence[int]) -> NDArray[np.int64]:
-    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-
-
 def _replayed(
     fit: PrivateFit,
     curvature: Curvature,
@@ -146,7 +143,7 @@ def _replayed(
 ) -> tuple[list[FloatArray], list[FloatArray]]:
     """Propagate leaf noise and sampling errors through the released trees."""
     counts, visits = [c.thinned(fit.share) for c in fit.binned.counts], fit.visits
-    start = _starts([len(c.counts) for c in counts])
+    start = starts_of([len(c.counts) for c in counts])
     leaf_start = fit.steps.start
     n_scores = objective.loss.n_scores
     # The noise of the bags is independent and averages out; their trees are similar.
