@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+import re
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from dpexplain.explain import FilterBank, Guarantee, PairAxis, PairCurve
 from dpexplain.explain.filters.filter_inputs import InputFeature, InputPreparation
 from dpexplain.interop import to_onnx
 from dpexplain.models import DPExplainableBoostingClassifier, DPLocallyLinearClassifier
+from dpexplain.schema import Categorical, Classes, Date, Numeric, Schema
 from fitted_models import FITTED, dated, fitted_binary, fitted_classes, in_days, table
 
 pytestmark = pytest.mark.full
@@ -42,6 +46,35 @@ def test_the_graph_gives_the_scores_and_predictions_of_the_model(fitted):
     np.testing.assert_allclose(score.squeeze(), expected.scores, atol=1e-12)
     predicted = model.predict_proba(X) if hasattr(model, "classes_") else expected.predictions
     np.testing.assert_allclose(outcome.squeeze(), predicted, atol=1e-12)
+
+
+def test_the_documented_lines_run_a_graph_on_a_messy_table(tmp_path, monkeypatch):
+    schema = Schema(
+        {
+            "visit": Date("2015-01-01", "2024-12-31", format="%d.%m.%Y"),
+            "cost": Numeric(0, 5_000, decimal=",", thousands=".", affixes="€"),
+            "visits": Numeric(0, 9, step=1),
+            "sex": Categorical(["female", "male"], aliases={"f": "female", 2: "male"}),
+        },
+        target=Classes(["early", "late"]),
+    )
+    X = pd.DataFrame(
+        {
+            "visit": ["31.12.2016", "1.2.2030", None, "03.05.2021", "soon"] * 40,
+            "cost": ["€ 1.234,50", "7", "n/a", None, "9.999,00 €"] * 40,
+            "visits": [1, 2, 3, 12, 5] * 40,
+            "sex": ["f", "2", "male", "unknown", None] * 40,
+        }
+    )
+    y = np.where(np.arange(200) % 5 < 2, "early", "late")
+    model = DPExplainableBoostingClassifier(epsilon=4, schema=schema).fit(X, y)
+    page = (Path(__file__).parents[2] / "docs/howto/interoperability.md").read_text("utf-8")
+    lines = re.findall(r"```python\n(.*?)```", page.split("\n## ONNX\n")[1], re.DOTALL)[:2]
+    names = {"explanation": model.explain_global(), "schema": schema, "X": X}
+    monkeypatch.chdir(tmp_path)
+    for block in lines:
+        exec(block, names)
+    np.testing.assert_allclose(names["probability"], model.predict_proba(X), atol=1e-12)
 
 
 def test_numbers_on_and_beyond_edges_fall_into_the_bins_of_the_explanation():
