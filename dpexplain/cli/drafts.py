@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 def add_commands(commands: Any) -> None:
     """Add the ``schema`` command with its subcommands."""
-    group = commands.add_parser("schema", help="write or check the public schema of a table")
+    group = commands.add_parser("schema", help="Write or check the public schema of a table.")
     parts = group.add_subparsers(title="commands", metavar="COMMAND")
     group.set_defaults(run=lists_commands(group))
 

@@ -72,6 +72,11 @@ def listing(names: Iterable[str], limit: int = 12) -> str:
     return shown if len(quoted) <= limit else f"{shown} and {len(quoted) - limit} more"
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, such as "1 sample" or "2 samples"."""
+    return f"{number} {noun}{'s' * (number != 1)}"
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Suggest the most similar known name in a sentence; empty if none is similar."""
     meant = closest_name(name, known)

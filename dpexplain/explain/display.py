@@ -15,6 +15,7 @@ import numpy as np
 
 from dpexplain._utils.lazy import pd
 from dpexplain.explain import _html
+from dpexplain.explain._text import counted
 from dpexplain.explain.guarantee import NOT_PRIVATE
 
 if TYPE_CHECKING:
@@ -255,5 +256,7 @@ class LocalDisplay(ExplanationDisplay):
             "" if self.guarantee.private else _html.warning(self.guarantee.short),
             "" if self.samples_public else _html.warning(NOT_RELEASABLE),
             first_sample,
-            _html.note(f"{len(self)} samples, {size}; .frame() and .plot(sample) show all"),
+            _html.note(
+                f"{counted(len(self), 'sample')}, {size}; .frame() and .plot(sample) show all"
+            ),
         )

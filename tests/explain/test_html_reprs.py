@@ -119,3 +119,11 @@ def test_reprs_point_to_the_next_step():
     assert ".frame()" in repr(age())
     assert ".plot()" in repr(classifier())
     assert ".plot(sample)" in repr(samples())
+
+
+def test_one_sample_is_counted_in_the_singular():
+    one = classifier().explain_local({"age": [30], "job": ["nurse"]})
+    two = classifier().explain_local({"age": [30, 40], "job": ["nurse", "clerk"]})
+    assert "(1 sample, " in repr(one)
+    assert "(2 samples, " in repr(two)
+    assert "1 sample, " in one._repr_html_()

@@ -13,7 +13,7 @@ from dpexplain._utils.lazy import pd
 from dpexplain.explain import _html
 from dpexplain.explain._interpret_local import InterpretLocal
 from dpexplain.explain._record import FloatArray, Record, distinct, finite, read_only, text, texts
-from dpexplain.explain._text import short_number, signed_number
+from dpexplain.explain._text import counted, short_number, signed_number
 from dpexplain.explain.additive.links import Link, checked_classes, score_unit, shown_class
 from dpexplain.explain.display import LocalDisplay
 from dpexplain.explain.guarantee import Guarantee
@@ -373,7 +373,7 @@ class LocalExplanation(InterpretLocal, Record, LocalDisplay):
         """Return a one-line summary that suggests what to call next."""
         public = "" if self.samples_public else "; samples not public"
         return (
-            f"LocalExplanation({len(self)} samples, {len(self.term_names)} terms; "
+            f"LocalExplanation({counted(len(self), 'sample')}, {len(self.term_names)} terms; "
             f"{self.guarantee.short}{public}; see .frame(), .plot(sample))"
         )
 

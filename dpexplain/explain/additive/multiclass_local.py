@@ -10,6 +10,7 @@ from dpexplain._utils.lazy import pd
 from dpexplain.explain._by_class import ByClass, checked_parts
 from dpexplain.explain._interpret_local import InterpretLocal
 from dpexplain.explain._record import FloatArray
+from dpexplain.explain._text import counted
 from dpexplain.explain.additive.local_explanation import LocalExplanation
 from dpexplain.explain.display import LocalDisplay
 from dpexplain.explain.guarantee import Guarantee
@@ -100,6 +101,7 @@ class MulticlassLocalExplanation(InterpretLocal, LocalDisplay, ByClass[LocalExpl
         """Return a one-line summary that suggests what to call next."""
         public = "" if self.samples_public else "; samples not public"
         return (
-            f"MulticlassLocalExplanation({len(self)} samples, {len(self.classes)} classes; "
-            f"{self.guarantee.short}{public}; see .for_class(label), .frame())"
+            f"MulticlassLocalExplanation({counted(len(self), 'sample')}, "
+            f"{len(self.classes)} classes; {self.guarantee.short}{public}; "
+            "see .for_class(label), .frame())"
         )

@@ -24,7 +24,7 @@ from dpexplain._utils.lazy import pd
 from dpexplain.explain import _html
 from dpexplain.explain._by_class import class_position
 from dpexplain.explain._record import FloatArray, Record, bounded, distinct, read_only, text, texts
-from dpexplain.explain._text import short_number, signed_number
+from dpexplain.explain._text import counted, short_number, signed_number
 from dpexplain.explain.additive.local_explanation import total_score
 from dpexplain.explain.display import LocalDisplay
 from dpexplain.explain.filters._filter_math import softmax
@@ -434,7 +434,7 @@ class FilterExplanation(Record, LocalDisplay):
         """Return a one-line summary that suggests what to call next."""
         public = "" if self.samples_public else "; samples not public"
         return (
-            f"FilterExplanation({len(self)} samples, {len(self.classes)} classes, "
+            f"FilterExplanation({counted(len(self), 'sample')}, {len(self.classes)} classes, "
             f"{len(self.input_names)} inputs; {self.guarantee.short}{public}; see .frame(), "
             ".plot(sample), .contrast(sample, a, b))"
         )
