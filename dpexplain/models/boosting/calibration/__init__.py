@@ -1,1 +1,1 @@
-"""Calibration of two-class scores by a line fitted to one private release."""
+"""Calibration of scores by a line fitted to one private release."""

@@ -25,7 +25,7 @@ _REACH = 12.0
 """Range of the cells on each side of the mean, in standard deviations of the scores."""
 
 _LEAST_STD = 0.01
-"""Minimum standard deviation of the scores, in log-odds, for the width of the cells."""
+"""Minimum standard deviation of the scores for the width of the cells."""
 
 _WIDER, _WIDER_SHARE = 2.0, 0.02
 """A small part of the distribution is normal and this much wider, so that no group is empty."""
@@ -43,7 +43,7 @@ class ScoreCells:
     Attributes
     ----------
     low, width : float
-        Lower end of the first cell, and width of each cell, in log-odds.
+        Lower end of the first cell, and width of each cell, in units of the scores.
     weights : ndarray of shape (n_cells,)
         Proportion of the records in each cell.
     """
