@@ -107,6 +107,18 @@ def residuals_without_bound(monkeypatch):
     monkeypatch.setattr(line, "numbers", beyond)
 
 
+def residuals_bounded_by_their_median(monkeypatch):
+    """Bound residuals of numbers by the median of their sizes."""
+
+    def of_records(self, low, width, n_cells, bound):
+        self._settle()
+        sizes = np.abs(self._target - self._score)
+        return honest(self, low, width, n_cells, float(np.median(sizes)) if len(self) else bound)
+
+    honest = Records.score_counts
+    monkeypatch.setattr(Records, "score_counts", of_records)
+
+
 def records_counted_three_times(monkeypatch):
     honest = Records.score_counts
     monkeypatch.setattr(Records, "score_counts", lambda self, *cells: 3 * honest(self, *cells))
@@ -146,6 +158,7 @@ def cells_around_the_median_of_the_records(monkeypatch):
             ],
         ),
         ("numbers", residuals_without_bound),
+        ("numbers", residuals_bounded_by_their_median),
     ],
     ids=lambda part: part if isinstance(part, str) else part.__name__,
 )
