@@ -129,13 +129,20 @@ def test_truth_is_held_against_bands_the_planner_a_table_and_held_out_records(
     truth, real = load("truth"), load("bench_truth_tables")
     monkeypatch.setattr(truth, "REAL", ("clinical",))
     monkeypatch.setattr(truth, "CLASSES", ("clinical",))
-    monkeypatch.setattr(real, "_data", lambda name: make_additive(name, 600, random_state=0))
+    for module in (truth, real):
+        monkeypatch.setattr(module, "NUMBERS", ("smooth",))
+
+    def drawn(name):
+        task = "regression" if name == "smooth" else "classification"
+        return make_additive(name, 600, task=task, random_state=0)
+
+    monkeypatch.setattr(real, "_data", drawn)
 
     kept = ["--results", str(tmp_path / "rows.jsonl")]
     truth.main(["--problems", "400 people", "--epsilons", "4", "--fits", "1", *kept])
 
     found = tables(capsys.readouterr().out)
-    coverage, people, claims, planner, table, warned, calibration = found
+    coverage, people, claims, planner, table, warned, calibration, of_numbers = found
     for row in (coverage[1], people[1], claims[1]):
         assert row[:3] == ["400 people", "4", "1"]
     for held in claims[1][3:]:  # a proportion needs a claim that holds
@@ -143,6 +150,8 @@ def test_truth_is_held_against_bands_the_planner_a_table_and_held_out_records(
     assert [row[:2] for row in planner[1:]] == [["400 people", "6"], ["all", "6"]]
     assert table[1][:3] == calibration[1][:3] == ["clinical", "4", "1"]
     assert re.fullmatch(r"\d\.\d\d -> \d\.\d\d", table[1][3])
+    assert of_numbers[1][:3] == ["smooth", "4", "1"]
+    assert re.fullmatch(r"[+-]\d+\.\d% -> [+-]\d+\.\d%", of_numbers[1][3])
     assert [row[:2] for row in warned[1:]] == [
         ["400 people", "1"], ["table clinical", "1"], ["all", "2"],
     ]  # fmt: skip

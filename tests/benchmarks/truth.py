@@ -67,9 +67,10 @@ def main(given: Sequence[str] | None = None) -> None:
         print("\nWarnings that the true curve may be outside the effect band.\n")
         _print(_warnings(found["simulated"] + found["tables"]))
     if found["calibration"]:
-        print("\nHeld-out records: released -> calibrated.\n")
         groups = _grouped(found["calibration"])
+        print("\nHeld-out records: released -> calibrated.\n")
         _print([_calibration(rows) for rows in groups if rows[0]["problem"] not in NUMBERS])
+        print("\nThe same for numbers.\n")
         _print([_of_numbers(rows) for rows in groups if rows[0]["problem"] in NUMBERS])
 
 
@@ -311,7 +312,7 @@ def _of(rows: list[Row], kind: str, what: str) -> FloatArray:
     return np.array([row[kind][what] for row in rows])
 
 
-def _both(rows: list[Row], what: str, digits: int) -> str:
+def _before_and_after(rows: list[Row], what: str, digits: int) -> str:
     means = (_of(rows, kind, what).mean() for kind in ("released", "calibrated"))
     return " -> ".join(f"{mean:.{digits}f}" for mean in means)
 
@@ -335,12 +336,12 @@ def _calibration(rows: list[Row]) -> Row:
     by, error = _change(rows, "log loss")
     return {
         **_of_data(rows),
-        "log loss": _both(rows, "log loss", 4),
+        "log loss": _before_and_after(rows, "log loss", 4),
         "change": f"{by:+.4f} ({error:.4f})",
-        "calibration slope": _both(rows, "slope", 2),
-        "ECE": _both(rows, "ECE", 3),
+        "calibration slope": _before_and_after(rows, "slope", 2),
+        "ECE": _before_and_after(rows, "ECE", 3),
         "ECE by chance": f"{_of(rows, 'calibrated', 'ECE by chance').mean():.3f}",
-        "AUROC": _both(rows, "AUROC", 4),
+        "AUROC": _before_and_after(rows, "AUROC", 4),
         "change of AUROC": "{:+.4f} ({:.4f})".format(*_change(rows, "AUROC")),
         "worse": "worse" if by > error else "",
     }
@@ -357,7 +358,7 @@ def _of_numbers(rows: list[Row]) -> Row:
         **_of_data(rows),
         "average too low by": " -> ".join(f"{share:+.1%}" for share in too_low),
         "change of rms error": f"{by:+.1f}% ({error:.1f})",
-        "slope": _both(rows, "slope", 2),
+        "slope": _before_and_after(rows, "slope", 2),
         "worse": "worse" if by > error else "",
     }
 
