@@ -42,8 +42,26 @@ if TYPE_CHECKING:
 __all__ = ["Categorical", "Classes", "Date", "Numeric", "Range", "Schema"]
 
 
+def _hint_at_files(name: str) -> None:
+    if name in ("save", "load", "to_json", "from_json", "dump"):
+        raise AttributeError(
+            f"Schema has no method {name!r}; schema.to_toml(path) writes a file, and "
+            "Schema.from_toml(path) reads it."
+        )
+
+
+class _WithHints(type):
+    """Metaclass that says which methods of the class read and write files."""
+
+    if not TYPE_CHECKING:  # type checkers would accept any attribute
+
+        def __getattr__(cls, name: str) -> Any:
+            _hint_at_files(name)
+            return type.__getattribute__(cls, name)  # raises Python's own error
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Schema(FromInterpret):
+class Schema(FromInterpret, metaclass=_WithHints):
     """Public, immutable description of a table: its features and its target.
 
     Parameters
@@ -100,11 +118,7 @@ class Schema(FromInterpret):
     if not TYPE_CHECKING:  # type checkers would accept any attribute
 
         def __getattr__(self, name: str) -> Any:
-            if name in ("save", "load", "to_json", "dump"):
-                raise AttributeError(
-                    f"Schema has no method {name!r}; schema.to_toml(path) writes a file, and "
-                    "Schema.from_toml(path) reads it."
-                )
+            _hint_at_files(name)
             return object.__getattribute__(self, name)  # raises Python's own error
 
     @property
