@@ -317,6 +317,14 @@ def test_what_pairs_do_not_work_with_is_refused_before_anything_is_charged(setti
     assert not hasattr(estimator, "ledger_")
 
 
+@pytest.mark.parametrize("pairs", [2, "auto"])
+def test_features_that_no_chosen_pair_can_contain_are_named_before_the_fit(pairs):
+    X, y = make_data(20)
+    estimator = make(pairs=pairs, monotone_constraints={"age": 1})
+    with pytest.warns(UserWarning, match=r"no pairs with features .*\('age'\)"):
+        estimator.planned_events(X, y)
+
+
 def test_pairs_of_more_than_two_classes_are_refused():
     schema = Schema(FEATURES, target=Classes(["a", "b", "c"]))
     X, y = make_data(20, kind="classes")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import closing
@@ -49,6 +50,7 @@ from dpexplain.models.boosting.pair_terms.plan import (
     Pairs,
     check_works_with_pairs,
     checked_pairs,
+    constraint_words,
     refused_targets,
 )
 from dpexplain.models.boosting.pairs import pair_phase
@@ -218,6 +220,9 @@ class _PrivateBoosting(PrivateEstimator):
             *refused_targets(self._objective(self.schema)),
             (self.max_rounds == 1, "max_rounds=1", "max_rounds of at least 2"),
         )
+        directions = checked_constraints(self.monotone_constraints, self.schema)
+        if words := constraint_words(self.pairs, self.schema, directions):
+            warnings.warn(words, UserWarning, stacklevel=2)
 
     def _pair_plan(self) -> PairPlan | None:
         """Return the public plan of the pair terms; None if there are none."""

@@ -62,6 +62,17 @@ class PairPlan:
         return _GRID_SHARE
 
 
+def constraint_words(pairs: Pairs, schema: Schema, directions: Sequence[Direction | None]) -> str:
+    """Say which features no chosen pair can contain; empty if there are none."""
+    names = [n for n, d in zip(schema.feature_names, directions, strict=True) if d is not None]
+    if not names or not isinstance(pairs, int | Integral | str):
+        return ""
+    return (
+        f"pairs={shown(pairs)} makes no pairs with features that have monotone_constraints "
+        f"({listing(names)}); remove a constraint to allow its feature."
+    )
+
+
 def main_part(plan: Schedule, share: float) -> Schedule:
     """Return the part of a schedule that precedes the fitting of the pairs.
 
