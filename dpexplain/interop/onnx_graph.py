@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -12,15 +13,21 @@ from dpexplain.explain.additive._binned import Binned
 from dpexplain.interop._classes import explained_classes
 from dpexplain.interop._graph import Graph
 from dpexplain.interop.onnx_filters import filter_graph
+from dpexplain.io.files import write_file
 
 
-def to_onnx(explanation: GlobalExplanation | MulticlassExplanation | FilterBank) -> Any:
+def to_onnx(
+    explanation: GlobalExplanation | MulticlassExplanation | FilterBank,
+    path: str | os.PathLike[str] | None = None,
+) -> Any:
     """Export the predictions of an explanation as an ONNX model.
 
     Parameters
     ----------
     explanation : GlobalExplanation, MulticlassExplanation or FilterBank
         Explanation of a boosting model or a locally linear model, private or not.
+    path : path-like or None, default=None
+        File to write; if None, the model is only returned.
 
     Returns
     -------
@@ -44,6 +51,8 @@ def to_onnx(explanation: GlobalExplanation | MulticlassExplanation | FilterBank)
     ValueError
         If `explanation` covers only one of several classes or only main effects, or is a filter
         bank whose input preprocessing is unknown.
+    OSError
+        If the file cannot be written.
 
     Notes
     -----
@@ -59,12 +68,20 @@ def to_onnx(explanation: GlobalExplanation | MulticlassExplanation | FilterBank)
     >>> model = model.fit(stays.X, stays.y)
     >>> explanation = model.explain_global()
     >>> from dpexplain.interop import to_onnx
-    >>> graph = to_onnx(explanation)    # onnx.save(graph, "model.onnx") writes a file
+    >>> graph = to_onnx(explanation)    # to_onnx(explanation, "model.onnx") writes a file
     >>> len(graph.graph.input)
     12
     """
     if isinstance(explanation, FilterBank):
-        return filter_graph(explanation)
+        model = filter_graph(explanation)
+    else:
+        model = _additive_graph(explanation)
+    if path is not None:
+        write_file(path, model.SerializeToString())
+    return model
+
+
+def _additive_graph(explanation: GlobalExplanation | MulticlassExplanation) -> Any:
     parts = explained_classes(explanation)
     graph = Graph()
     first = parts[0]

@@ -127,6 +127,11 @@ def test_the_graph_carries_the_guarantee_and_nothing_else_in_words():
     assert to_onnx(explanation).doc_string == explanation.guarantee.statement()
 
 
+def test_a_file_holds_the_graph_that_is_returned(tmp_path):
+    graph = to_onnx(fitted_binary().explain_global(), tmp_path / "model.onnx")
+    assert (tmp_path / "model.onnx").read_bytes() == graph.SerializeToString()
+
+
 def test_the_explanation_of_one_class_is_refused():
     with pytest.raises(ValueError, match="the explanation of all classes"):
         to_onnx(fitted_classes().explain_global().for_class("low"))
