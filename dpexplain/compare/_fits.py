@@ -83,6 +83,14 @@ class Fits(Record, Display, Generic[Model]):
                 "entries; pass the summary of the ledger to which the fits were charged."
             )
 
+    def __getitem__(self, epsilon: float) -> tuple[Model, ...]:
+        """Return the explanations of the repeated fits at an epsilon."""
+        return self.explanations[epsilon]
+
+    def __iter__(self) -> Iterator[float]:
+        """Iterate over the epsilons, in ascending order."""
+        return iter(self.explanations)
+
     def fits(self) -> Iterator[tuple[float, int, Model]]:
         """Iterate over all fits; the reference comes last.
 

@@ -138,6 +138,14 @@ class MulticlassComparison(ByClass[Comparison]):
         fits = self.fits_by_epsilon()
         return ByEpsilon({epsilon: fits[epsilon] for epsilon in self.epsilons})
 
+    def __getitem__(self, epsilon: float) -> tuple[MulticlassExplanation, ...]:
+        """Return the explanations of the repeated fits at an epsilon."""
+        return self.explanations[epsilon]
+
+    def __iter__(self) -> Iterator[float]:
+        """Iterate over the epsilons, in ascending order."""
+        return iter(self.explanations)
+
     @property
     def reference(self) -> MulticlassExplanation | None:
         """Explanation of all classes of the non-private reference model, if there is one."""

@@ -170,6 +170,15 @@ def test_unknown_epsilon_is_answered_with_those_there_are():
         comparison().explanations[3]
 
 
+def test_an_epsilon_in_brackets_gives_its_fits():
+    found = comparison()
+    assert found[2] == found.explanations[2]
+    assert list(found) == [0.5, 2.0]
+    assert 3 not in found
+    with pytest.raises(KeyError, match="no fit with epsilon=3"):
+        found[3]
+
+
 def test_explanations_cannot_be_replaced():
     with pytest.raises(TypeError):
         comparison().explanations[0.5] = ()
