@@ -97,8 +97,8 @@ def _add_claim(commands: Any) -> None:
         "--bin",
         nargs="+",
         metavar="BIN",
-        help="category, bin (as --term of explain prints it) or number in it; two are the ends of "
-        "a range. For a pair of features, a cell ('30, nurse'), or two opposite corners",
+        help="category or its alias, bin (as --term of explain prints it) or number in it; two are "
+        "the ends of a range. For a pair of features, a cell ('30, nurse') or two opposite corners",
     )
     claim.add_argument(
         "--against",

@@ -13,6 +13,8 @@ import pytest
 from scipy import stats
 
 import view_examples
+from dpexplain.accounting import PrivacyLedger
+from dpexplain.compare import Comparison
 from dpexplain.explain import NoiseModel, ShapeFunction, claim, claim_strip
 from dpexplain.explain.claims.claimed_bins import Place, bin_place, range_bins
 from dpexplain.explain.claims.score_errors import STEPS, part_correlations
@@ -52,6 +54,22 @@ def test_claims_about_many_bins_have_the_largest_error_of_their_blocks():
         exact = exact_std(noise, 0, loads)
         said = claim(explanation, "x", one, other)
         assert exact * (1 - 1e-6) <= said.std <= noise.std[[one, other]].sum() * (1 + 1e-9)
+
+
+def test_an_alias_stands_for_its_category():
+    features = {
+        "age": Numeric(17, 90),
+        "job": Categorical(["nurse", "clerk"], aliases={"RN": "nurse"}),
+    }
+    fits = [
+        classifier(private_guarantee(epsilon), schema=Schema(features)) for epsilon in (0.5, 2.0)
+    ]
+    assert claim(fits[0], "job", "RN", "clerk") == claim(fits[0], "job", "nurse", "clerk")
+    ledger = PrivacyLedger("claims").summary()
+    swept = Comparison((0.5, 2.0), {0.5: fits[:1], 2.0: fits[1:]}, ledger=ledger)
+    assert claim_strip(swept, "job", "RN").words == claim_strip(swept, "job", "nurse").words
+    with pytest.raises(KeyError, match="no bin 'LPN' of 'job'; the bins are 'nurse', 'clerk'"):
+        claim(fits[0], "job", "LPN")
 
 
 def test_without_joint_errors_the_ends_are_taken_to_err_in_opposite_directions():

@@ -14,6 +14,7 @@ from dpexplain.explain.additive.pair_curve import PairCurve
 from dpexplain.explain.additive.shape_function import ShapeFunction
 from dpexplain.explain.claims.claim import Basis
 from dpexplain.explain.noise_model import NoiseModel
+from dpexplain.schema import Categorical
 from dpexplain.tables.cells import DATE_UNIT, number_in
 
 ALIKE = "Claims need a private model with a noise band, as released."
@@ -88,6 +89,29 @@ def claimed_values(explanation: GlobalExplanation, term: ShapeFunction) -> Claim
 
 class Place(int):
     """Index of a bin, as opposed to a number that lies in one."""
+
+
+def without_alias(explanation: GlobalExplanation, term: str, given: Any) -> Any:
+    """Return a bin or a range with the categories that the schema's aliases stand for.
+
+    Parameters
+    ----------
+    explanation : GlobalExplanation
+    term : str
+    given : str, number, date, tuple or None
+        As in :func:`dpexplain.explain.claim`.
+
+    Returns
+    -------
+    str, number, date, tuple or None
+    """
+    if isinstance(given, tuple):
+        return tuple(without_alias(explanation, term, each) for each in given)
+    schema = explanation.schema
+    feature = None if schema is None else schema.features.get(term)
+    if not isinstance(feature, Categorical) or str(given) in explanation[term].bin_labels:
+        return given
+    return dict(feature.aliases).get(str(given), given)
 
 
 def bin_place(term: Binned, given: Any) -> int:

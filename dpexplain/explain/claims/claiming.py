@@ -27,6 +27,7 @@ from dpexplain.explain.claims.claimed_bins import (
     claimed_values,
     range_bins,
     two_spans,
+    without_alias,
 )
 from dpexplain.explain.claims.contrast_claims import contrast_claim
 from dpexplain.explain.claims.decisions import NO_THRESHOLD, decision_claim
@@ -62,10 +63,10 @@ def claim(
     term : str or None, default=None
         Name of the term or pair; None for a claim about the prediction for `record`.
     first : str, number, date, tuple or None, default=None
-        Label of a bin, or a number or date that lies in it; a tuple of two of them, the ends of a
-        range; or None for a claim about the rank of the term. For a pair, label or index of a cell,
-        or a value of each feature (``"30, nurse"``), or a tuple of the cells at two opposite
-        corners of a region.
+        Label of a bin, an alias of a category, or a number or date that lies in a bin; a tuple of
+        two of them, the ends of a range; or None for a claim about the rank of the term. For a
+        pair, label or index of a cell, or a value of each feature (``"30, nurse"``), or a tuple of
+        the cells at two opposite corners of a region.
     second : str, int, date, tuple or None, default=None
         Bin or range to compare with `first`; None for a claim about the sign of the first bin, or
         for a range that is compared with all other bins. For a pair, a cell or a region.
@@ -139,6 +140,7 @@ def claim(
     if any(pair.name == term for pair in explanation.pairs):
         return _claim_about_pair(explanation, explanation.pair(term), first, second, extreme)
     shape = explanation[term]
+    first, second = (without_alias(explanation, term, each) for each in (first, second))
     claimed = claimed_values(explanation, shape)
     if extreme is not None:
         if second is not None:
