@@ -80,6 +80,16 @@ def of_all(right: Iterable[bool]) -> str:
     return HOLDS if all(found) else IN_PART if 2 * sum(found) >= len(found) else FAILS
 
 
+def counted(better: pd.Series, what: str) -> str:
+    """State how often a condition holds, and on which data sets it does not."""
+    worse = better[~better]
+    text = f"{what} in {int(better.sum())} of {len(better)} pairs of data and epsilon"
+    if worse.empty:
+        return text
+    cases = "; ".join(f"{name} at {epsilon:g}" for name, epsilon in worse.index)
+    return f"{text}, not: {cases}"
+
+
 Gaps = list[tuple[float, float]]
 """Differences that a claim says are positive, each with its standard error."""
 

@@ -11,6 +11,7 @@ from claims import (
     Claim,
     NotMeasuredError,
     Tables,
+    counted,
     of_all,
     untested,
 )
@@ -32,16 +33,6 @@ def _errors(tables: Tables) -> pd.DataFrame:
     return wide.assign(NP=plain.reindex(wide.index.get_level_values("data")).to_numpy())
 
 
-def _counted(better: pd.Series, what: str) -> str:
-    """State how often a condition holds, and on which data sets it does not."""
-    worse = better[~better]
-    text = f"{what} in {int(better.sum())} of {len(better)} pairs of data and epsilon"
-    if worse.empty:
-        return text
-    cases = "; ".join(f"{name} at {epsilon:g}" for name, epsilon in worse.index)
-    return f"{text}, not: {cases}"
-
-
 def _beats(other: str) -> tuple[Callable[[Tables], str], Callable[[Tables], str]]:
     """Decide whether DPBoost has the smaller error everywhere, somewhere or nowhere."""
 
@@ -50,7 +41,7 @@ def _beats(other: str) -> tuple[Callable[[Tables], str], Callable[[Tables], str]
         return wide["DPBoost"] < wide[other]
 
     return (
-        lambda tables: _counted(smaller(tables), "smaller error"),
+        lambda tables: counted(smaller(tables), "smaller error"),
         lambda tables: of_all(smaller(tables)),
     )
 
@@ -119,8 +110,8 @@ def _effect(without: str) -> Callable[[Tables], str]:
     few, many = (_gain(without, n, _IN_FIGURE_4) for n in (50, 200))
     return lambda t: (
         f"error with both over '{without}': with 50 trees median {few(t).median():.3f}, "
-        f"{_counted(few(t) < 1, 'smaller')}; with 200 trees (abalone) median "
-        f"{many(t).median():.3f}, {_counted(many(t) < 1, 'smaller')}"
+        f"{counted(few(t) < 1, 'smaller')}; with 200 trees (abalone) median "
+        f"{many(t).median():.3f}, {counted(many(t) < 1, 'smaller')}"
     )
 
 
@@ -330,7 +321,7 @@ CLAIMS = (
         PAPER,
         "section 4.1",
         "SEQ has the largest error in almost all cases (here, larger than PARA)",
-        lambda t: _counted(_seq_last(t), "larger error"),
+        lambda t: counted(_seq_last(t), "larger error"),
         lambda t: bool(_seq_last(t).mean() >= 0.9),
         _some("; almost all means nine of ten here"),
     ),
@@ -369,8 +360,8 @@ CLAIMS = (
         "figure 4",
         "Geometric leaf clipping always improves DPBoost (abalone, YearPrediction, synthetic_reg)",
         lambda t: (
-            f"{_counted(_clipped(t, _IN_FIGURE_4) < 1, 'smaller error with it')}; "
-            f"{_counted(_gain('GDF only', 200)(t) < 1, 'with 200 trees, smaller')}"
+            f"{counted(_clipped(t, _IN_FIGURE_4) < 1, 'smaller error with it')}; "
+            f"{counted(_gain('GDF only', 200)(t) < 1, 'with 200 trees, smaller')}"
         ),
         lambda t: of_all([*(_clipped(t, _IN_FIGURE_4) < 1), *(_gain("GDF only", 200)(t) < 1)]),
         lambda t: (
@@ -382,7 +373,7 @@ CLAIMS = (
         PAPER,
         "figure 4",
         "Geometric leaf clipping improves DPBoost on classifications, too",
-        lambda t: _counted(_clipped(t, _CLASSIFIED) < 1, "smaller error with it"),
+        lambda t: counted(_clipped(t, _CLASSIFIED) < 1, "smaller error with it"),
         lambda t: of_all(_clipped(t, _CLASSIFIED) < 1),
         lambda t: (
             f"our question: the figure has regressions only; adult and simulated classes; {SLOW}; "

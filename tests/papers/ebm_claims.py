@@ -18,6 +18,7 @@ from claims import (
     Claim,
     NotMeasuredError,
     Tables,
+    counted,
     of_all,
     untested,
 )
@@ -60,18 +61,9 @@ def _beats(model: str, other: str, *studies: str) -> tuple[Evidence, Verdict]:
         return wide[model] < wide[other]
 
     return (
-        lambda tables: _counted(better(tables), "better"),
+        lambda tables: counted(better(tables), "better"),
         lambda tables: of_all(better(tables)),
     )
-
-
-def _counted(better: pd.Series, what: str) -> str:
-    worse = better[~better]
-    text = f"{what} in {int(better.sum())} of {len(better)} pairs of data and epsilon"
-    if worse.empty:
-        return text
-    cases = "; ".join(f"{name} at {epsilon:g}" for name, epsilon in worse.index)
-    return f"{text}, not: {cases}"
 
 
 def _row_of(data: str, epsilon: float | None) -> Numbers:
