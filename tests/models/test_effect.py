@@ -23,8 +23,8 @@ from dpexplain.models.boosting.records.threads import Team
 from dpexplain.models.boosting.uncertainty.effects import _kernels_expected as _kernels
 from dpexplain.models.boosting.uncertainty.effects import estimate
 from dpexplain.models.boosting.uncertainty.effects.effect import estimate_effect
-from dpexplain.models.boosting.uncertainty.effects.pair_correlations import both_below, correlations
-from dpexplain.models.boosting.uncertainty.effects.population import Population
+from dpexplain.models.boosting.uncertainty.effects.dependence.pair_correlations import both_below, correlations
+from dpexplain.models.boosting.uncertainty.effects.dependence.population import Population
 from dpexplain.models.boosting.uncertainty.effects.posterior import (
     covariance_of_shrinkage,
     information,

@@ -20,11 +20,11 @@ from dpexplain.models.boosting.uncertainty.effects.jumps import (
     possible_jumps,
     probabilities,
 )
-from dpexplain.models.boosting.uncertainty.effects.pair_correlations import (
+from dpexplain.models.boosting.uncertainty.effects.dependence.pair_correlations import (
     correlations,
     unclear_dependence,
 )
-from dpexplain.models.boosting.uncertainty.effects.population import Population
+from dpexplain.models.boosting.uncertainty.effects.dependence.population import Population
 from dpexplain.models.boosting.uncertainty.effects.posterior import (
     Information,
     Posterior,

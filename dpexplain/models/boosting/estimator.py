@@ -53,7 +53,7 @@ from dpexplain.models.boosting.pair_terms.plan import (
     constraint_words,
     refused_targets,
 )
-from dpexplain.models.boosting.pairs import pair_phase
+from dpexplain.models.boosting.pairs import pair_phase, pairs_at_once, table_phase
 from dpexplain.models.boosting.recipe import (
     CLASSIFIER_CLIPS,
     CLIP_RANGE,
@@ -306,6 +306,8 @@ class _PrivateBoosting(PrivateEstimator):
                 yield choice_phase(budget, n_pairs, 0)
         if budget.pair_share:
             yield pair_phase(budget, n_features)
+            for n_tables in (1, n_features - 1):
+                yield table_phase(budget, n_tables, 0)
         if budget.line_share:
             yield line_phase(budget)
 
@@ -368,7 +370,8 @@ class _PrivateBoosting(PrivateEstimator):
             count = count_phase(budget.count_multiplier, budget.histogram_factor)
             planned.insert(0, Releases(count))
         if budget.pair_share:
-            planned.append(Releases(pair_phase(budget, n_features)))
+            # Tables are charged along with the sums: how many there are depends on the distances.
+            planned.append(Releases(pairs_at_once(budget, n_features)))
         if budget.line_share:
             planned.append(Releases(line_phase(budget)))
         # A choice of pairs is charged as trees; without one, trees get its part of the budget.

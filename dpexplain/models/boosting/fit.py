@@ -335,7 +335,7 @@ def fit_private(
             fit = replace(fit, bags=bags, schedule=plan, visits=trees[0], steps=taken)
     curves = [np.mean(parts, axis=0) for parts in zip(*fit.bags, strict=True)]
     sorting = [sorting_curve(curve) for curve in curves]
-    pairs = release_pairs(records, binned.counts, sorting, budget, mechanism)
+    pairs = release_pairs(records, binned.counts, sorting, binned.n_samples, budget, mechanism)
     if n_bags > 1 and budget.line_share:  # the bags' records do not have these scores yet
         for feature, curve in enumerate(curves):
             records.apply(feature, curve)

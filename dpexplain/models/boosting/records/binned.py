@@ -183,6 +183,16 @@ class BinnedRecords(Protocol):
         """
         ...
 
+    def joint_counts(
+        self, groups: Sequence[NDArray[np.uint8]], pairs: Sequence[tuple[int, int]]
+    ) -> NDArray[np.int64]:
+        """Return the number of records in each pair of groups, for some pairs of features.
+
+        `groups` contains the group of each bin of each feature, numbered without gaps. The tables
+        of all pairs are concatenated, row by row; a table has at most 65,536 cells.
+        """
+        ...
+
     def score_counts(
         self, low: float, width: float, n_cells: int, bound: float = 1.0
     ) -> NDArray[np.int64]:
@@ -336,6 +346,20 @@ class Records:
             # Whole numbers below 2**24: single precision adds them exactly, in any order.
             sums += (signs @ signs.T)[first, second].astype(np.int64)
         return sums
+
+    def joint_counts(
+        self, groups: Sequence[NDArray[np.uint8]], pairs: Sequence[tuple[int, int]]
+    ) -> NDArray[np.int64]:
+        """Return the number of records in each pair of groups, for some pairs of features."""
+        sizes = [int(group.max()) + 1 for group in groups]
+        counts = [np.zeros(sizes[i] * sizes[j], dtype=np.int64) for i, j in pairs]
+        used = sorted({k for pair in pairs for k in pair})
+        for start in range(0, len(self), _PAIR_ROWS):
+            rows = slice(start, start + _PAIR_ROWS)
+            own = {k: groups[k].astype(np.uint16)[self._bins[k][rows]] for k in used}
+            for (i, j), table in zip(pairs, counts, strict=True):
+                table += np.bincount(own[i] * np.uint16(sizes[j]) + own[j], minlength=len(table))
+        return np.concatenate(counts)
 
     def score_counts(
         self, low: float, width: float, n_cells: int, bound: float = 1.0

@@ -476,6 +476,12 @@ class ClusterRecords:
         """
         return total(self._shards.ask("pair_sums", upper))
 
+    def joint_counts(
+        self, groups: Sequence[NDArray[np.uint8]], pairs: Sequence[tuple[int, int]]
+    ) -> NDArray[np.int64]:
+        """Return the number of records in each pair of groups, for some pairs of features."""
+        return total(self._shards.ask("joint_counts", groups, pairs))
+
     def score_counts(
         self, low: float, width: float, n_cells: int, bound: float = 1.0
     ) -> NDArray[np.int64]:

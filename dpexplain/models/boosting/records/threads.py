@@ -187,6 +187,12 @@ class SharedRecords:
         """
         return self._total(lambda share: share.pair_sums(upper))
 
+    def joint_counts(
+        self, groups: Sequence[NDArray[np.uint8]], pairs: Sequence[tuple[int, int]]
+    ) -> NDArray[np.int64]:
+        """Return the number of records in each pair of groups, for some pairs of features."""
+        return self._total(lambda share: share.joint_counts(groups, pairs))
+
     def score_counts(
         self, low: float, width: float, n_cells: int, bound: float = 1.0
     ) -> NDArray[np.int64]:

@@ -20,6 +20,10 @@ from dpexplain.models.boosting.uncertainty.effects.basis import (
     values_at,
 )
 from dpexplain.models.boosting.uncertainty.effects.class_trajectory import ClassTrajectory
+from dpexplain.models.boosting.uncertainty.effects.dependence.joint import dependence_of
+from dpexplain.models.boosting.uncertainty.effects.dependence.pair_correlations import (
+    unclear_dependence,
+)
 from dpexplain.models.boosting.uncertainty.effects.estimate import (
     LARGEST_CORRELATION,
     LONGEST_STEP,
@@ -29,24 +33,18 @@ from dpexplain.models.boosting.uncertainty.effects.estimate import (
     EffectDraws,
     Effort,
     centering_weights,
-    error_ratios,
-    expected_squares,
     largest_ratios,
     noise_in_counts,
     pairs_that_matter,
     std_of_terms,
 )
-from dpexplain.models.boosting.uncertainty.effects.pair_correlations import (
-    correlations,
-    unclear_dependence,
-)
-from dpexplain.models.boosting.uncertainty.effects.population import Population
 from dpexplain.models.boosting.uncertainty.effects.posterior import (
     Posterior,
     covariance_of_shrinkage,
     information,
     posterior,
 )
+from dpexplain.models.boosting.uncertainty.effects.trajectory import MISFIT
 
 FloatArray = NDArray[np.float64]
 
@@ -74,16 +72,17 @@ class ClassEstimate:
         self._trajectory = ClassTrajectory(fit, objective.bound)
         first = [s[:, 0] for s in terms.scores]
         order = [order_of_bins(c, s) for c, s in zip(counts, first, strict=True)]
-        self._population = Population(order, [b.shares for b in self._bases], effort.n_records)
-        self._known = correlations(fit.pairs, counts, fit.binned.n_samples)
-        self._error_ratio = error_ratios(counts)
+        of_bins, n_points = [b.shares for b in self._bases], effort.n_records
+        self._dependence = dependence_of(
+            fit.pairs, counts, order, of_bins, fit.binned.n_samples, n_points
+        )
+        self._population = self._dependence.population
         self._count_std = noise_in_counts(counts)
 
     def result(self) -> tuple[EffectDraws, ...]:
         """Run the Gauss-Newton steps and return one estimate for each class."""
-        correlation, spread = self._known
-        correlation = correlation.copy()
-        self._population.draw(correlation)
+        known_before, spread = self._dependence.correlation, self._dependence.std
+        correlation = known_before.copy()
         at = self._start()
         n_contrasts = len(self._places)
         scales = np.full(len(self._sizes), USUAL)
@@ -91,7 +90,7 @@ class ClassEstimate:
         for step in range(self._effort.n_steps):
             columns = values_at(self._bases, self._population.bins)
             chance = self._chance(columns, at)
-            together = expected_squares(correlation, self._known[1], len(self._sizes))
+            together = self._dependence.together(correlation)
             precision, pull = self._trajectory.known_of_classes(
                 self._population,
                 chance,
@@ -100,14 +99,14 @@ class ClassEstimate:
                 self._places,
                 self._population.score_functions(chosen),
                 np.concatenate(self._curves(at)),
-                together * self._error_ratio**2,
+                together + self._dependence.doubt / MISFIT**2,
             )
             here = np.concatenate([at, correlation[chosen]])
             known = information(precision, pull + precision @ here, self._fisher(columns, chance))
             after = posterior(
                 known,
                 [n_contrasts * int(size) for size in self._sizes],
-                self._known[0][chosen],
+                known_before[chosen],
                 spread[chosen],
                 scales,
                 USUAL,

@@ -11,7 +11,7 @@ from scipy.sparse import csr_matrix
 from dpexplain.models.boosting.released import PrivateFit
 from dpexplain.models.boosting.uncertainty.effects._kernels_classes import add_up_classes
 from dpexplain.models.boosting.uncertainty.effects._kernels_expected import scale_reach
-from dpexplain.models.boosting.uncertainty.effects.population import Population
+from dpexplain.models.boosting.uncertainty.effects.dependence.population import Population
 from dpexplain.models.boosting.uncertainty.effects.trajectory import MISFIT, Trajectory
 
 FloatArray = NDArray[np.float64]

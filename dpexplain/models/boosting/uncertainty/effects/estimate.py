@@ -36,19 +36,16 @@ from dpexplain.models.boosting.uncertainty.effects.counts import (
     bounded,
     count_table,
 )
+from dpexplain.models.boosting.uncertainty.effects.dependence.joint import dependence_of
+from dpexplain.models.boosting.uncertainty.effects.dependence.pair_correlations import (
+    unclear_dependence,
+)
+from dpexplain.models.boosting.uncertainty.effects.dependence.population import CURVED_DIRECTIONS
 from dpexplain.models.boosting.uncertainty.effects.jumps import (
     JumpingPosterior,
     Jumps,
     JumpSearch,
     possible_jumps,
-)
-from dpexplain.models.boosting.uncertainty.effects.pair_correlations import (
-    correlations,
-    unclear_dependence,
-)
-from dpexplain.models.boosting.uncertainty.effects.population import (
-    CURVED_DIRECTIONS,
-    Population,
 )
 from dpexplain.models.boosting.uncertainty.effects.posterior import (
     CurvedDependence,
@@ -58,7 +55,7 @@ from dpexplain.models.boosting.uncertainty.effects.posterior import (
     information,
     posterior,
 )
-from dpexplain.models.boosting.uncertainty.effects.trajectory import Trajectory
+from dpexplain.models.boosting.uncertainty.effects.trajectory import MISFIT, Trajectory
 
 FloatArray = NDArray[np.float64]
 
@@ -72,14 +69,9 @@ WIDER = 0.6
 """Prior scales of correlated terms are increased by up to this fraction, because another term can
 hide the missing part of a term, and the scale of the term is then underestimated."""
 
-CATEGORIES = 20.0
-"""Factor by which errors of the synthetic population are larger for a feature with three or more
-unordered categories: one correlation says little about how such a feature depends on another."""
-
 CURVED = 0.3
 """Some features depend on others along curves for certain if such a dependence explains at least
-this proportion of a variance. Sums of these features are then trusted as little as those of
-categories."""
+this proportion of a variance."""
 
 LARGEST_CORRELATION = 0.98
 USUAL = 0.7
@@ -159,36 +151,34 @@ class Estimate:
         self._count_std = noise_in_counts(counts)
         self._released = [s / objective.scale for s in terms.scores]
         order = [order_of_bins(c, s) for c, s in zip(counts, terms.scores, strict=True)]
-        self._population = Population(order, [b.shares for b in self._bases], effort.n_records)
         self._values = [(len(c.counts) - c.n_special, c.ordered) for c in counts]
-        n_samples = fit.binned.n_samples
-        self._known = correlations(fit.pairs, counts, n_samples)
-        self._error_ratio = error_ratios(counts)
+        of_bins, n_points = [b.shares for b in self._bases], effort.n_records
+        self._dependence = dependence_of(
+            fit.pairs, counts, order, of_bins, fit.binned.n_samples, n_points
+        )
+        self._population = self._dependence.population
 
     def result(self) -> EffectDraws:
         """Run the Gauss-Newton steps and return the estimate."""
-        correlation, spread = self._known
-        correlation = correlation.copy()
-        self._population.draw(correlation)
+        known_before, spread = self._dependence.correlation, self._dependence.std
+        correlation = known_before.copy()
         at = self._start()
         scales = np.full(len(self._sizes), USUAL * self._unit)
         chosen = np.zeros(0, dtype=np.intp)
         dispersion = np.full(int(self._high is not None), PRIOR_MEAN)
         prior = np.full(len(dispersion), PRIOR_MEAN), np.full(len(dispersion), PRIOR_STD)
-        curved = np.zeros_like(self._error_ratio)
-        for step in range(self._effort.n_steps + 1):
+        for step in range(self._effort.n_steps):
             curves = self._curves(at)
             truth = at[0] + curves[self._population.cells].sum(axis=1)
-            together = expected_squares(correlation, self._known[1], len(self._sizes))
-            errors = np.maximum(together * self._error_ratio**2, curved * CATEGORIES**2)
+            together = self._dependence.together(correlation)
+            errors = together + self._dependence.doubt / MISFIT**2
             table = None if self._high is None else count_table(self._high, dispersion[0])
-            last = step + 1 >= self._effort.n_steps
-            tested = step + 1 == self._effort.n_steps
+            last = step + 1 == self._effort.n_steps
             precision, pull = self._trajectory.known(
                 self._population,
                 truth,
                 self._functions,
-                self._derivatives(chosen, curved=tested),  # large, so only `known` refers to it
+                self._derivatives(chosen, curved=last),  # large, so only `known` refers to it
                 curves,
                 errors,
                 table,
@@ -200,11 +190,11 @@ class Estimate:
             )
             given = (
                 self._sizes,
-                np.concatenate([self._known[0][chosen], prior[0]]),
+                np.concatenate([known_before[chosen], prior[0]]),
                 np.concatenate([spread[chosen], prior[1]]),
                 scales,
                 USUAL * self._unit,
-                1.0 + WIDER * np.minimum(np.maximum(together, curved).sum(axis=1), 1.0),
+                1.0 + WIDER * np.minimum(together.sum(axis=1), 1.0),
             )
             if last:
                 search = JumpSearch(
@@ -212,11 +202,9 @@ class Estimate:
                 )
                 jumping = search.result()
                 after = jumping.after
+                found = curved_dependence(known, after, search.turn, CURVED_DIRECTIONS)
             else:
                 after = posterior(known, *given)
-            if tested:
-                found = curved_dependence(known, search.after, search.turn, CURVED_DIRECTIONS)
-                curved = self._curved(chosen, found)
             scales = after.scales
             move = after.mean[: len(at)] - at
             moved = move[0] + self._curves(move)[self._population.cells].sum(axis=1)
@@ -228,8 +216,6 @@ class Estimate:
             if not last:
                 self._population.draw(correlation)
                 chosen = pairs_that_matter(self._spreads(at), spread, self._effort.most_pairs)
-            elif not curved.any():
-                break
         return self._summary(at, jumping, chosen, found)
 
     def _derivatives(
@@ -239,15 +225,6 @@ class Estimate:
         population = self._population
         tested = chosen if curved else chosen[:0]
         return population.score_functions(chosen), population.curved_functions(tested)
-
-    def _curved(self, chosen: NDArray[np.intp], found: CurvedDependence) -> FloatArray:
-        """Return the squared dependence of features along curves; zero if none is certain."""
-        curved = np.zeros_like(self._error_ratio)
-        if (found.least.sum(axis=1) > CURVED).any():
-            first, second = (i[chosen] for i in np.triu_indices(len(curved), 1))
-            squares = ((1.0 - found.chance) * found.strength).sum(axis=1)
-            curved[first, second] = curved[second, first] = np.minimum(squares, 1.0)
-        return curved
 
     def _jumps(self) -> list[Jumps]:
         """Return the possible jumps of all terms."""
@@ -411,44 +388,6 @@ def centering_weights(basis: Basis, counts: FloatArray) -> FloatArray:
     """Return the bin weights used to center the released terms."""
     seen = np.where(basis.shares > 0.0, np.maximum(counts, 0.0), 0.0)
     return seen / seen.sum() if seen.sum() > 0.0 else basis.shares
-
-
-def expected_squares(correlation: FloatArray, std: FloatArray, n: int) -> FloatArray:
-    """Return the expected square of each correlation, shape (n_features, n_features).
-
-    Parameters
-    ----------
-    correlation, std : ndarray of shape (n_pairs,)
-        Mean and standard deviation of the correlation of each pair of features.
-    n : int
-        Number of features.
-
-    Returns
-    -------
-    ndarray
-        Zero on the diagonal.
-    """
-    first, second = np.triu_indices(n, 1)
-    squares = np.zeros((n, n))
-    squares[first, second] = squares[second, first] = correlation**2 + std**2
-    return squares
-
-
-def error_ratios(counts: Sequence[BinCounts]) -> FloatArray:
-    """Return the error of the synthetic population for each pair of features.
-
-    Parameters
-    ----------
-    counts : sequence of BinCounts
-
-    Returns
-    -------
-    ndarray of shape (n_features, n_features)
-        Error relative to that of a pair of features that are ordered or have at most two
-        categories.
-    """
-    many = np.array([not c.ordered and len(c.counts) - c.n_special > 2 for c in counts])
-    return np.where(many[:, None] | many, CATEGORIES, 1.0)
 
 
 def pairs_that_matter(sizes: FloatArray, std: FloatArray, most: int) -> NDArray[np.intp]:

@@ -22,7 +22,7 @@ from dpexplain.models.boosting.uncertainty.effects._kernels_expected import (
     scale_reach,
 )
 from dpexplain.models.boosting.uncertainty.effects.counts import CountTable
-from dpexplain.models.boosting.uncertainty.effects.population import Population
+from dpexplain.models.boosting.uncertainty.effects.dependence.population import Population
 
 FloatArray = NDArray[np.float64]
 

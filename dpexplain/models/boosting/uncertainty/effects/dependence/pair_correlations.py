@@ -29,7 +29,7 @@ _PSEUDO = 3.0
 _ROUNDS = 100
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
-_GRID = np.linspace(-0.995, 0.995, 399)
+GRID = np.linspace(-0.995, 0.995, 399)
 _LEAST_HALF = 1e-3
 _LEAST_STD = 1e-3
 
@@ -45,7 +45,10 @@ _VISIBLE = 1.0
 
 
 def correlations(
-    pairs: PairSums | None, counts: Sequence[BinCounts], n_samples: float
+    pairs: PairSums | None,
+    counts: Sequence[BinCounts],
+    n_samples: float,
+    more: FloatArray | None = None,
 ) -> tuple[FloatArray, FloatArray]:
     """Return the posterior mean and standard deviation of pairwise correlations.
 
@@ -56,6 +59,8 @@ def correlations(
     counts : sequence of BinCounts
     n_samples : float
         Noisy number of records.
+    more : ndarray of shape (n_pairs, n_grid) or None, default=None
+        Log-likelihood of the correlations in `GRID` given other releases.
 
     Returns
     -------
@@ -70,15 +75,15 @@ def correlations(
     above = np.clip(above, _LEAST_HALF, 1.0 - _LEAST_HALF)
     both = (pairs.sums / n - 1.0 + 2.0 * above[first] + 2.0 * above[second]) / 4.0
     score = ndtri(above)
-    expected = np.stack([both_below(score[first], score[second], r) for r in _GRID], axis=1)
+    expected = np.stack([both_below(score[first], score[second], r) for r in GRID], axis=1)
     # The proportion of records above both cuts also varies between samples of records.
     std = np.hypot(pairs.noise_std / (4.0 * n), 0.25 / np.sqrt(n))
-    log = -0.5 * ((expected - both[:, None]) / std) ** 2
+    log = -0.5 * ((expected - both[:, None]) / std) ** 2 + (0.0 if more is None else more)
     likelihood = np.exp(log - log.max(axis=1, keepdims=True))
     chance = likelihood * _prior(likelihood)
     chance /= chance.sum(axis=1, keepdims=True)
-    mean = chance @ _GRID
-    spread = np.sqrt(np.maximum(chance @ _GRID**2 - mean**2, _LEAST_STD**2))
+    mean = chance @ GRID
+    spread = np.sqrt(np.maximum(chance @ GRID**2 - mean**2, _LEAST_STD**2))
     return mean, spread
 
 
@@ -101,7 +106,7 @@ def _prior(likelihood: FloatArray) -> FloatArray:
     ----------
     .. [1] Stephens, "False Discovery Rates: A New Deal", Biostatistics 18 (2017), section 2.
     """
-    parts = np.exp(-0.5 * (np.arctanh(_GRID) / _WIDTHS[:, None]) ** 2)
+    parts = np.exp(-0.5 * (np.arctanh(GRID) / _WIDTHS[:, None]) ** 2)
     parts /= parts.sum(axis=1, keepdims=True)
     of_pairs = likelihood @ parts.T
     weights = np.full(len(parts), 1.0 / len(parts))

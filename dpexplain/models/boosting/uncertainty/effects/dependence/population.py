@@ -1,4 +1,4 @@
-"""Synthetic population with released counts and estimated correlations."""
+"""Synthetic population with released counts, estimated correlations and tables of pairs."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 from scipy.stats import qmc
+
+from dpexplain.models.boosting.uncertainty.effects.dependence.trees import Trees
 
 FloatArray = NDArray[np.float64]
 
@@ -29,6 +31,8 @@ class Population:
         Proportion of the records in each bin.
     n_records : int
         Number of points, a power of two.
+    trees : Trees or None, default=None
+        Tables of pairs of features.
     """
 
     def __init__(
@@ -36,10 +40,11 @@ class Population:
         order: Sequence[NDArray[np.intp]],
         shares: Sequence[FloatArray],
         n_records: int,
+        trees: Trees | None = None,
     ) -> None:
         even = qmc.Sobol(len(order), seed=_SEED).random(n_records)
         self._independent = ndtri(np.clip(even, 1e-9, 1.0 - 1e-9))
-        self._order = list(order)
+        self._order, self._shares, self._trees = list(order), list(shares), trees
         self._below = [np.cumsum(s[o]) / s.sum() for s, o in zip(shares, order, strict=True)]
         self._first = np.cumsum([0, *(len(o) for o in order[:-1])])
         self.n_records = n_records
@@ -65,6 +70,8 @@ class Population:
         for k, (order, below) in enumerate(zip(self._order, self._below, strict=True)):
             sorted_bins = order[np.minimum(np.searchsorted(below, places), len(order) - 1)]
             bins[np.argsort(self.scores[:, k]), k] = sorted_bins
+        if self._trees is not None:
+            self._trees.assign(bins, self.scores, self.matrix, self._order, self._shares)
         self.bins, self.cells = bins, bins + self._first
 
     def score_functions(self, pairs: NDArray[np.intp]) -> FloatArray:
