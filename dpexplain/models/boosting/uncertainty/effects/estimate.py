@@ -202,7 +202,7 @@ class Estimate:
                 )
                 jumping = search.result()
                 after = jumping.after
-                found = curved_dependence(known, after, search.turn, CURVED_DIRECTIONS)
+                found = curved_dependence(known, search.after, search.turn, CURVED_DIRECTIONS)
             else:
                 after = posterior(known, *given)
             scales = after.scales

@@ -29,7 +29,7 @@ from dpexplain.models.boosting.uncertainty.effects.dependence.trees import (
 
 FloatArray = NDArray[np.float64]
 
-DOUBT = 0.15
+DOUBT = 0.2
 """Error of the mean of a curve in a bin of another feature, in standard deviations of the curve, if
 the features depend on each other completely, but the population does not show it."""
 
