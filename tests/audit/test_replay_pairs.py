@@ -81,13 +81,24 @@ def test_sums_of_pairs_stay_within_the_guarantee(n, seed, adjacency, epsilon, ki
 
 
 @pytest.mark.parametrize("kind", TARGETS)
-@pytest.mark.parametrize(("adjacency", "most"), [("add_remove", 1.0), ("replace", 2.0)])
-def test_one_record_moves_every_sum_of_a_pair(adjacency, most, kind):
-    """The L2 sensitivity is the square root of the number of pairs times that of one sum."""
+@pytest.mark.parametrize(
+    ("adjacency", "most", "of_table"), [("add_remove", 1.0, 1.0), ("replace", 2.0, np.sqrt(2.0))]
+)
+def test_one_record_moves_every_sum_and_distance_of_a_pair(adjacency, most, of_table, kind):
+    """The L2 sensitivity is that of one value times the square root of their number.
+
+    Distances are released times 1/2, and a record is in one cell of each table.
+    """
     _, transcript = record(make(kind, adjacency=adjacency), *make_data(30, 1, kind))
-    phase, answer = transcript.phases[-1], transcript.answers[-1]
-    assert phase.sensitivity_int == pytest.approx(most * np.sqrt(N_PAIRS) * 2**20)
-    assert answer.shape == (N_PAIRS,)
+    sums, tables = transcript.phases[-2:]
+    assert sums.label == tables.label == "pairs"
+    assert sums.sensitivity_int == pytest.approx(most * np.sqrt(1.25 * N_PAIRS) * 2**20)
+    assert transcript.answers[-2].shape == (2 * N_PAIRS,)
+    n_tables = (tables.sensitivity_int / 2**20 / of_table) ** 2
+    assert n_tables == pytest.approx(round(n_tables))
+    assert 1 <= round(n_tables) < len(FEATURES)
+    multiplier = sums.sigma_int / sums.sensitivity_int
+    assert tables.sigma_int / tables.sensitivity_int == pytest.approx(multiplier)
 
 
 def test_pairs_are_charged_and_paid_for_by_the_trees():
@@ -140,6 +151,42 @@ def noise_of_a_tenth(monkeypatch):
     )
 
 
+def tables_as_if_there_were_one(monkeypatch):
+    """Use the noise of a single table for all tables."""
+    honest = pairs.table_phase
+    monkeypatch.setattr(
+        pairs, "table_phase", lambda budget, n_tables, n_values: honest(budget, 1, n_values)
+    )
+
+
+def distances_of_exact_counts(monkeypatch):
+    """Measure distances from independence with the exact number of records."""
+
+    def release(records, counts, curves, n_samples, *parts):
+        n_exact = 5 * sum(map(len, records.local()))
+        return honest(records, counts, curves, n_exact, *parts)
+
+    honest = pairs.release_pairs
+    monkeypatch.setattr(boosting_private, "release_pairs", release)
+
+
+def tables_grouped_by_the_records(monkeypatch):
+    """Let the groups of a feature depend on the records."""
+
+    def of_records(self, groups, chosen):
+        middles = [np.median(b) if len(b) else 0 for b in self._bins]
+        exact = [
+            np.minimum(np.arange(len(g)) > m, g.max()).astype(np.uint8)
+            for g, m in zip(groups, middles, strict=True)
+        ]
+        for g, e in zip(groups, exact, strict=True):
+            e[0], e[-1] = 0, g.max()  # as many cells as before
+        return honest(self, exact, chosen)
+
+    honest = boosting_records.Records.joint_counts
+    monkeypatch.setattr(boosting_records.Records, "joint_counts", of_records)
+
+
 def halves_cut_at_the_exact_middle(monkeypatch):
     """Let the place where a feature is cut in two depend on the records."""
 
@@ -160,6 +207,9 @@ def halves_cut_at_the_exact_middle(monkeypatch):
         records_counted_three_times,
         noise_of_a_tenth,
         halves_cut_at_the_exact_middle,
+        tables_as_if_there_were_one,
+        distances_of_exact_counts,
+        tables_grouped_by_the_records,
     ],
     ids=lambda m: m.__name__,
 )

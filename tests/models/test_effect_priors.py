@@ -12,6 +12,11 @@ from dpexplain.binning import FeatureBins
 from dpexplain.binning.counts import BinCounts
 from dpexplain.models.boosting.pairs import PairSums
 from dpexplain.models.boosting.uncertainty.effects.basis import basis_of_term
+from dpexplain.models.boosting.uncertainty.effects.dependence.pair_correlations import (
+    correlations,
+    unclear_dependence,
+)
+from dpexplain.models.boosting.uncertainty.effects.dependence.population import Population
 from dpexplain.models.boosting.uncertainty.effects.jumps import (
     Jumps,
     JumpSearch,
@@ -20,11 +25,6 @@ from dpexplain.models.boosting.uncertainty.effects.jumps import (
     possible_jumps,
     probabilities,
 )
-from dpexplain.models.boosting.uncertainty.effects.dependence.pair_correlations import (
-    correlations,
-    unclear_dependence,
-)
-from dpexplain.models.boosting.uncertainty.effects.dependence.population import Population
 from dpexplain.models.boosting.uncertainty.effects.posterior import (
     Information,
     Posterior,

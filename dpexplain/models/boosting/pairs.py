@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from math import comb
+from math import comb, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,6 +55,7 @@ _AT_ZERO = 0.5
 _PSEUDO = 3.0
 _ROUNDS = 300
 _MOST_EXPECTED = 2**33
+_FARTHEST = 10.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -322,7 +323,8 @@ def strengths(
     chance = np.asarray(by_chance)[:, None] / n
     expected = np.sqrt((2.0 * _STRENGTHS) ** 2 + chance**2)
     std = np.hypot(noise_std / n, 0.1 * chance)
-    log = -0.5 * ((distances[:, None] / n - expected) / std) ** 2
+    seen = np.clip(distances / n, -_FARTHEST, _FARTHEST)
+    log = -0.5 * ((seen[:, None] - expected) / std) ** 2
     likelihood = np.exp(log - log.max(axis=1, keepdims=True))
     start = np.full(len(_STRENGTHS), (1.0 - _AT_ZERO) / (len(_STRENGTHS) - 1))
     start[0] = _AT_ZERO
@@ -470,9 +472,9 @@ def pair_phase(budget: Budget, n_features: int) -> Phase:
     Phase
     """
     n_pairs, n_measured = comb(n_features, 2), comb(min(n_features, _MOST_MEASURED), 2)
-    change = float(np.sqrt(n_pairs + _DISTANCE_WEIGHT**2 * n_measured))
+    change = sqrt(n_pairs + _DISTANCE_WEIGHT**2 * n_measured)
     steps = budget.sum_factor * change * LATTICE
-    multiplier = budget.pair_multiplier / np.sqrt(1.0 - _TABLE_SHARE)
+    multiplier = budget.pair_multiplier / sqrt(1.0 - _TABLE_SHARE)
     return Phase("pairs", steps, multiplier * steps, n_pairs + n_measured)
 
 
@@ -493,8 +495,8 @@ def table_phase(budget: Budget, n_tables: int, n_values: int) -> Phase:
     -------
     Phase
     """
-    steps = budget.histogram_factor * float(np.sqrt(n_tables)) * LATTICE
-    multiplier = budget.pair_multiplier / np.sqrt(_TABLE_SHARE)
+    steps = budget.histogram_factor * sqrt(n_tables) * LATTICE
+    multiplier = budget.pair_multiplier / sqrt(_TABLE_SHARE)
     return Phase("pairs", steps, multiplier * steps, n_values)
 
 

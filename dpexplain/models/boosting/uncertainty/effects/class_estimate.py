@@ -212,7 +212,9 @@ class ClassEstimate:
                 of_terms, std_of_terms(rows, of_terms), [b.shares for b in self._bases]
             )
             unclear = unclear_dependence(
-                np.zeros_like(self._population.matrix), self._population.matrix, largest
+                np.zeros_like(self._population.matrix),
+                self._dependence.strengths(self._population.matrix),
+                largest,
             )
             intercept = float(intercepts[c] + sum(shifts))
             found.append(EffectDraws(tuple(of_terms), intercept, rows, self._count_std, unclear))

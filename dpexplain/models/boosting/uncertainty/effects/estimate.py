@@ -335,7 +335,7 @@ class Estimate:
         stds = std_of_terms(rows, curves)
         unclear = unclear_dependence(
             self._moved(chosen, dependence, stds),
-            self._population.matrix,
+            self._dependence.strengths(self._population.matrix),
             largest_ratios(curves, stds, [basis.shares for basis in self._bases]),
         )
         return EffectDraws(tuple(curves), float(intercept), rows, self._count_std, unclear)

@@ -70,6 +70,10 @@ class Dependence:
         squares[first, second] = squares[second, first] = correlation**2 + self.std**2
         return np.maximum(squares, self.squares)
 
+    def strengths(self, matrix: FloatArray) -> FloatArray:
+        """Return correlations, or larger ones that a table shows, shape of `matrix`."""
+        return np.maximum(np.abs(matrix), np.sqrt(self.squares))
+
 
 def dependence_of(
     pairs: PairSums | None,
