@@ -85,7 +85,7 @@ def test_noise_wider_than_any_that_was_checked_before_the_charge_is_never_drawn(
         NoiseSource, "draw_int", lambda self, s, size: drawn.append(s) or draw(self, s, size)
     )
     estimator.fit(X, y, groups=np.arange(60))
-    assert len(drawn) == 8  # three for the rounds of counts, two for pairs, the last for calibration
+    assert len(drawn) == 8  # three for rounds of counts, two for pairs, one for calibration
     assert min(checked) <= min(drawn) * (1 + 1e-12)
     assert max(drawn) <= max(checked) * (1 + 1e-12)
 

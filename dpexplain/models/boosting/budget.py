@@ -26,7 +26,7 @@ class Budget:
     count_share : float
         Share of the histograms' mu squared spent on counting the records first.
     pair_share : float
-        Share of the boosting phase's mu squared spent on one sum per pair of features.
+        Share of the boosting phase's mu squared spent on how pairs of features depend.
     line_share : float
         Share of the boosting phase's mu squared spent on calibrating the scores.
     choice_share : float
@@ -71,7 +71,7 @@ class Budget:
 
     @property
     def pair_multiplier(self) -> float:
-        """Ratio of noise standard deviation to sensitivity for all pair sums together."""
+        """Ratio of noise to sensitivity if all releases about pairs were one."""
         return float(1.0 / (self.split.mu_train * np.sqrt(self.pair_share)))
 
     @property

@@ -1,4 +1,4 @@
-"""How features depend on each other: private sums, distances and tables of pairs of features.
+"""Private sums, distances and tables of pairs of features.
 
 The bins of each feature are split into a lower and an upper half with nearly equal numbers of
 records. A record adds 1 to the sum of a pair if its bins of both features are in the same half
@@ -212,7 +212,7 @@ def release_pairs(
     budget: Budget,
     mechanism: Mechanism,
 ) -> PairSums | None:
-    """Release sums and distances of all pairs of features, and tables of those that depend most.
+    """Release sums and distances of pairs, and tables of those that depend most.
 
     Parameters
     ----------
@@ -286,7 +286,7 @@ def _release_tables(
 def measured_pairs(
     counts: Sequence[BinCounts], curves: Sequence[FloatArray]
 ) -> list[tuple[int, int]]:
-    """Return the pairs whose distances are released: those of features with the largest curves."""
+    """Return the pairs of the features with the largest curves, at most 496."""
     sizes = []
     for own, curve in zip(counts, curves, strict=True):
         share = shares(own)
@@ -334,7 +334,7 @@ def strengths(
 
 
 def learned_weights(likelihood: FloatArray, start: FloatArray, pseudo: float) -> FloatArray:
-    """Return the weights of a mixture that fit all observations (adaptive shrinkage [1]_).
+    """Return weights of a mixture that fit all observations [1]_.
 
     Parameters
     ----------
@@ -364,7 +364,7 @@ def learned_weights(likelihood: FloatArray, start: FloatArray, pseudo: float) ->
 def spanning_pairs(
     pairs: Sequence[tuple[int, int]], strength: FloatArray, n_features: int
 ) -> list[tuple[int, int]]:
-    """Return the pairs of a maximum spanning forest [1]_, in the order of `PairTables`.
+    """Return a maximum spanning forest [1]_, in the order of `PairTables`.
 
     Parameters
     ----------
@@ -421,7 +421,7 @@ def _joint_counts(
 
 
 def _of_groups(counts: BinCounts, groups: NDArray[np.intp]) -> tuple[FloatArray, FloatArray]:
-    """Return the proportion of records in each group, and the variance of its count's noise."""
+    """Return each group's proportion of records, and the variance of its noise."""
     parts = shares(counts), counts.variance
     share, variance = (np.bincount(groups, part).astype(np.float64) for part in parts)
     return share, variance
@@ -433,7 +433,7 @@ def _expected_counts(
     pair: tuple[int, int],
     n_samples: float,
 ) -> NDArray[np.int64]:
-    """Return whole joint counts of independent features with the released counts per bin."""
+    """Return the joint counts of independent features, as whole numbers."""
     first, second = (_of_groups(counts[k], groups[k])[0] for k in pair)
     expected = np.outer(first, second) * max(n_samples, 1.0)
     return np.minimum(np.round(expected), _MOST_EXPECTED).astype(np.int64)

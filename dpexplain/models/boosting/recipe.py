@@ -37,8 +37,8 @@ class Recipe:
         are split between rounds. If records are not counted first, there is only one round, and no
         cell is split.
     pair_share : float
-        Share of the boosting phase's mu squared spent on one sum per pair of features. The effect
-        estimate uses these sums. If the share is 0, they are not released.
+        Share of the boosting phase's mu squared spent on how pairs of features depend on each
+        other. The effect estimate uses it. If the share is 0, nothing about pairs is released.
     line_share : float
         Share of the boosting phase's mu squared spent on calibrating the scores of two classes or
         of numbers. If the share is 0, they are not calibrated.

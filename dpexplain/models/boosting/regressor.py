@@ -186,8 +186,9 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
         composition, a tenth of it is spent on counting the records first; with the paper preset,
         the share is 0.1.
     pair_budget_frac : float or None, default=None
-        Share of the boosting phase's mu squared, in [0, 1), that is spent on one sum per pair of
-        features. The effect estimate uses these sums to separate correlated features. If None, the
+        Share of the boosting phase's mu squared, in [0, 1), that is spent on how pairs of
+        features depend on each other: one sum and one distance per pair, and tables of joint counts
+        of those that depend most. The effect estimate uses them. If None, the
         share is 0.05 with the default preset and joint composition; otherwise, it is 0.
     structure_seed : int or None, default=None
         Seed for the public random structure (order of features and splits). The noise never depends

@@ -287,7 +287,7 @@ class PrivateFit:
     monotone : tuple of {"increasing", "decreasing", None}
         Required direction of each feature's curve; None if unconstrained.
     pairs : PairSums or None, default=None
-        Released sums for pairs of features.
+        Released sums, distances and tables of pairs of features.
     pair_tables : tuple of PairTable, default=()
         Fitted pair terms, on the link scale. All other fields describe the curves, which were
         fitted before the pairs.

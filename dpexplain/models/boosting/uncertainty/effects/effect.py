@@ -74,11 +74,11 @@ def _found(fit: PrivateFit, terms: AdditiveTerms, objective: Objective) -> Effec
 def _of_classes(
     fit: PrivateFit, terms: AdditiveTerms, objective: Objective
 ) -> tuple[EffectDraws, ...]:
-    estimate = ClassEstimate(fit, terms, objective, MANY_CLASSES)
-    if estimate.n_coefficients > MOST_COEFFICIENTS:
-        return ()
     try:
         with np.errstate(all="ignore"):
+            estimate = ClassEstimate(fit, terms, objective, MANY_CLASSES)
+            if estimate.n_coefficients > MOST_COEFFICIENTS:
+                return ()
             found = estimate.result()
     except np.linalg.LinAlgError:
         return ()

@@ -1,1 +1,1 @@
-"""How features depend on each other, estimated from released sums, distances and tables."""
+"""How features depend on each other, estimated from released numbers."""

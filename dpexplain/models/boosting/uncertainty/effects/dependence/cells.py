@@ -1,4 +1,4 @@
-"""Joint counts of features with a Gaussian copula, and tables that agree with known margins."""
+"""Joint counts under a Gaussian copula, and tables with known margins."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def largest_square(table: FloatArray) -> float:
 
 
 def as_correlation(distance: FloatArray, n_groups: int) -> FloatArray:
-    """Return the correlations of normal variables with given distances from independence.
+    """Return correlations of normal variables with given distances.
 
     Parameters
     ----------

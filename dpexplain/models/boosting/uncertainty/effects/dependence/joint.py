@@ -1,4 +1,4 @@
-"""Joint distribution of features, estimated from everything released about their dependence."""
+"""Joint distribution of features, estimated from released numbers."""
 
 from __future__ import annotations
 

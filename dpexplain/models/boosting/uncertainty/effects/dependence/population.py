@@ -1,4 +1,4 @@
-"""Synthetic population with released counts, estimated correlations and tables of pairs."""
+"""Synthetic population with released counts and estimated dependence."""
 
 from __future__ import annotations
 

@@ -197,7 +197,7 @@ def _telling(likelihood: FloatArray) -> FloatArray:
 
 
 def squares_of(trees: Trees | None, correlation: FloatArray, n_features: int) -> FloatArray:
-    """Return the squared dependence that the tables show, shape (n_features, n_features).
+    """Return the squared dependence that the tables show, per pair.
 
     Zero for pairs without a table.
     """
