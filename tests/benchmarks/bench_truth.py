@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from dpexplain import DPExplainableBoostingClassifier, DPExplainableBoostingRegressor
 from dpexplain.compare import epsilons_to_stand_out
 from dpexplain.exceptions import PrivacyWarning
-from dpexplain.models.boosting.uncertainty.effects import estimate as effects
+from dpexplain.models.boosting.uncertainty.effects.dependence import joint
 
 FloatArray = NDArray[np.float64]
 
@@ -172,7 +172,7 @@ def row_of_oracle(name: str, epsilon: float, seed: int) -> dict[str, Any]:
         model.__dict__.pop("_effect", None)
         with ExitStack() as stack:
             if kind == "known":
-                patch = unittest.mock.patch.object(effects, "correlations", return_value=known)
+                patch = unittest.mock.patch.object(joint, "correlations", return_value=known)
                 stack.enter_context(patch)
             explanation = model.explain_global()
         curves, shares = truth(name, model)

@@ -61,8 +61,8 @@ class ClassTrajectory(Trajectory):
         curves : ndarray of shape (n_bins_total, n_classes)
             True curves, bin by bin, relative to the mean of all classes.
         together : ndarray of shape (n_features, n_features)
-            Squared correlation of each pair, times the square of its error ratio (`error_ratios`);
-            zero on the diagonal.
+            Squared correlation of each pair, plus how far it may be wrong (`doubts`), in
+            units of the square of `MISFIT`; zero on the diagonal.
 
         Returns
         -------

@@ -128,8 +128,8 @@ class Trajectory:
         curves : ndarray of shape (n_bins_total,)
             True curves, bin by bin.
         together : ndarray of shape (n_features, n_features)
-            Squared correlation of each pair, times the square of its error ratio (`error_ratios`);
-            zero on the diagonal.
+            Squared correlation of each pair, plus how far it may be wrong (`doubts`), in
+            units of the square of `MISFIT`; zero on the diagonal.
         table : CountTable or None, default=None
             Distribution of the counts, if the target is a count.
 
