@@ -237,7 +237,8 @@ def release_pairs(
     upper = tuple(upper_half(c, t) for c, t in zip(counts, curves, strict=True))
     measured = measured_pairs(counts, curves)
     groups = [groups_of_bins(c, DISTANCE_GROUPS) for c in counts]
-    expected = [_expected_counts(counts, groups, pair, n_samples) for pair in measured]
+    of_groups = [_of_groups(c, g) for c, g in zip(counts, groups, strict=True)]
+    expected = [_expected_counts(of_groups, pair, n_samples) for pair in measured]
     exact = _joint_counts(records, groups, measured)
     away = np.array([np.abs(e - x).sum() for e, x in zip(exact, expected, strict=True)])
     phase = pair_phase(budget, len(counts))
@@ -249,7 +250,7 @@ def release_pairs(
     n_sums = len(noisy) - len(measured)
     strength = strengths(
         noisy[n_sums:] / step,
-        [_chance_distance(counts, groups, pair, n_samples) for pair in measured],
+        [_chance_distance(of_groups, pair, n_samples) for pair in measured],
         phase.sigma_int / step,
         n_samples,
     )
@@ -428,25 +429,19 @@ def _of_groups(counts: BinCounts, groups: NDArray[np.intp]) -> tuple[FloatArray,
 
 
 def _expected_counts(
-    counts: Sequence[BinCounts],
-    groups: Sequence[NDArray[np.intp]],
-    pair: tuple[int, int],
-    n_samples: float,
+    of_groups: Sequence[tuple[FloatArray, FloatArray]], pair: tuple[int, int], n_samples: float
 ) -> NDArray[np.int64]:
     """Return the joint counts of independent features, as whole numbers."""
-    first, second = (_of_groups(counts[k], groups[k])[0] for k in pair)
+    first, second = (of_groups[k][0] for k in pair)
     expected = np.outer(first, second) * max(n_samples, 1.0)
     return np.minimum(np.round(expected), _MOST_EXPECTED).astype(np.int64)
 
 
 def _chance_distance(
-    counts: Sequence[BinCounts],
-    groups: Sequence[NDArray[np.intp]],
-    pair: tuple[int, int],
-    n_samples: float,
+    of_groups: Sequence[tuple[FloatArray, FloatArray]], pair: tuple[int, int], n_samples: float
 ) -> float:
     """Return the distance to expect between independent features, because counts vary."""
-    (first, of_first), (second, of_second) = (_of_groups(counts[k], groups[k]) for k in pair)
+    (first, of_first), (second, of_second) = (of_groups[k] for k in pair)
     variance = (
         np.outer(first, second) * max(n_samples, 1.0)
         + np.outer(of_first, second**2)
