@@ -175,7 +175,7 @@ def test_the_result_of_a_duckdb_query_gives_the_model_of_its_rows(execute):
     )
 
 
-@pytest.mark.parametrize(("kind", "call"), [("relation", "df"), ("reader", "read_all")])
+@pytest.mark.parametrize(("kind", "call"), [("relation", "to_arrow_table"), ("reader", "read_all")])
 def test_a_duckdb_query_that_was_not_run_is_refused_where_a_table_is_needed(kind, call):
     duckdb = pytest.importorskip("duckdb")
     X, y = rows()

@@ -354,8 +354,9 @@ def test_scores_vary_between_fits_as_their_noise_states(kind):
     settings = {"epsilon": 2.0, "structure_seed": 1, "reproducible_seed": None}
     estimator = make(kind, schema=schema, pairs=[("a", "b")], calibrated=False, **settings)
     _, transcript = record(estimator, X, y)
-    n_cells = len(transcript.answers[-2])
-    of_cells = [len(answer) == n_cells for answer in transcript.answers]
+    releases = list(zip(transcript.answers, transcript.phases, strict=True))
+    n_cells = len([answer for answer, phase in releases if phase.label == "boosting"][-1])
+    of_cells = [len(a) == n_cells and phase.label == "boosting" for a, phase in releases]
     counted = of_cells.index(True)
     found = []
     for _ in range(60):
