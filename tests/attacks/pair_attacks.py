@@ -1,4 +1,4 @@
-"""Attacks on what DP-EBM releases about pairs: sums, and the grids of pair terms."""
+"""Attacks on what DP-EBM releases about pairs: sums, tables, and the grids of pair terms."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from dpexplain import Categorical, Numeric, models
 from dpexplain.audit.records import without
 from dpexplain.models.boosting import estimator as boosting_estimator
 from dpexplain.models.boosting import fit as boosting_fit
+from dpexplain.models.boosting import pairs as boosting_pairs
 from dpexplain.models.boosting.pair_terms.choice import skips_choice
 from dpexplain.models.boosting.records.binned import Records
 
@@ -41,6 +42,14 @@ def one_record_of_pairs(name: str) -> Finding:
     It tips the balance of two equal groups at opposite ends of all features.
     """
     return first_find(_tipped_scales(name))
+
+
+def one_record_of_tables(name: str) -> Finding:
+    """Remove one of a few records whose features agree by chance: do other pairs get a table?
+
+    In so small a table, one record often decides which pairs of features depend most.
+    """
+    return first_find(_by_chance(name))
 
 
 def one_record_of_grids(name: str) -> Finding:
@@ -78,6 +87,16 @@ def _tipped_scales(
             yield replayed(fitted, data, without(data, len(X) - 1), extreme_seed=seed)
 
 
+def _by_chance(name: str) -> Iterator[Finding]:
+    """Replay fits without the last of nine records with features drawn at random."""
+    labels = list(schema_for(name).target.labels) if _is_class(name) else [-1.0, 3.0]
+    for seed in range(12):
+        high = np.random.default_rng(seed).random((9, len(_FEATURES))) < 0.5
+        rows = [np.where(row, np.array(_HIGH, object), np.array(_LOW, object)) for row in high]
+        data = pd.DataFrame(rows, columns=list(_FEATURES)), pd.Series([labels[0], *labels[:2] * 4])
+        yield replayed(estimator(name, features=_FEATURES), data, without(data, 8))
+
+
 def _is_class(name: str) -> bool:
     return hasattr(schema_for(name).target, "labels")
 
@@ -92,6 +111,21 @@ def cut_by_the_records(patch: pytest.MonkeyPatch) -> None:
         return honest(self, cut)
 
     patch.setattr(Records, "pair_sums", pair_sums)
+
+
+def tables_by_exact_counts(patch: pytest.MonkeyPatch) -> None:
+    """Let exact joint counts decide which pairs get a table, instead of noisy distances."""
+    honest, exact = boosting_pairs._joint_counts, []
+
+    def joint_counts(*parts: Any) -> Any:
+        exact[:] = honest(*parts)
+        return list(exact)
+
+    def strengths(*released: Any) -> Any:
+        return np.array([(t**2).sum() / max(t.sum() ** 2, 1) for t in exact], dtype=np.float64)
+
+    patch.setattr(boosting_pairs, "_joint_counts", joint_counts)
+    patch.setattr(boosting_pairs, "strengths", strengths)
 
 
 def cells_by_the_records(patch: pytest.MonkeyPatch) -> None:
@@ -127,6 +161,13 @@ ATTACKS = [
         one_record_of_pairs,
         cut_by_the_records,
         "features are cut at the median of the records",
+        leaves_out=_has_no_pairs,
+    ),
+    Attack(
+        "one record decides which pairs of features get a table",
+        one_record_of_tables,
+        tables_by_exact_counts,
+        "exact joint counts decide",
         leaves_out=_has_no_pairs,
     ),
     Attack(
