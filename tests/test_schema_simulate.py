@@ -74,6 +74,25 @@ def test_log_odds_of_classes_follow_the_effects() -> None:
     assert y.value_counts().min() > 600
 
 
+def test_counts_have_the_expected_value_and_effects_multiply_it() -> None:
+    visits = Schema(FEATURES, Range(0, 60, name="visits"))
+    X, y = visits.simulate(40_000, expected_count=4, effects={"ward": {"C": np.log(2)}}, seed=0)
+    assert (y % 1 == 0).all()
+    by_ward = y.groupby(X["ward"])
+    assert by_ward.mean()["A"] == pytest.approx(4, rel=0.03)
+    assert by_ward.mean()["C"] == pytest.approx(8, rel=0.03)
+    assert by_ward.var()["A"] == pytest.approx(4, rel=0.06)
+
+
+def test_simulated_counts_stay_in_the_range_whatever_the_effects() -> None:
+    few = Schema(FEATURES, Range(1, 5))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        X, y = few.simulate(500, expected_count=3, effects={"age": 5000.0}, seed=0)
+    assert (y.min(), y.max()) == (1, 5)
+    assert (y[X["age"] < 50] == 1).all() and (y[X["age"] > 58] == 5).all()
+
+
 def test_missing_cells_are_as_many_as_asked_for() -> None:
     X, y = COST.simulate(5000, seed=0, missing=0.3)
     assert X.isna().mean().between(0.27, 0.33).all()
@@ -118,5 +137,9 @@ def test_wrong_plans_are_refused(options: Any, error: type[Exception], message: 
 def test_a_plan_needs_a_target_and_the_share_two_classes() -> None:
     with pytest.raises(SchemaError, match="needs a schema with a target"):
         Schema(FEATURES).simulate(10)
+    with pytest.raises(SchemaError, match="expected_count is for a count"):
+        SCHEMA.simulate(10, expected_count=2)
+    with pytest.raises(ValueError, match="expected_count=0 must be a number in"):
+        COST.simulate(10, expected_count=0)
     with pytest.raises(SchemaError, match="for two classes"):
         Schema(FEATURES, Classes([1, 2, 3])).simulate(10, positive_share=0.1)

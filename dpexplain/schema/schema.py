@@ -335,6 +335,7 @@ class Schema(FromInterpret, metaclass=_WithHints):
         seed: int | None = None,
         missing: float = 0.0,
         positive_share: float = 0.5,
+        expected_count: float | None = None,
         rows_per_person: int = 1,
     ) -> tuple[pd.DataFrame, pd.Series]:
         """Draw stand-in records from this schema alone, for planning a fit.
@@ -348,11 +349,11 @@ class Schema(FromInterpret, metaclass=_WithHints):
         n : int
             Number of rows, which should be similar to that of the private table.
         effects : mapping of str to effect, or None, default=None
-            Effects of features on the log-odds of the last class, or on a numeric target. A number
-            is the amount by which the effect increases from the lower to the upper bound (or from
-            the first category to the last). A mapping contains the effects of categories. A
-            function maps an array of values (numbers, days since 1970, or names) to effects. Other
-            features and categories have no effect.
+            Effects of features on the log-odds of the last class, on a numeric target, or on the
+            logarithm of an expected count. A number is the amount by which the effect increases
+            from the lower to the upper bound (or from the first category to the last). A mapping
+            contains the effects of categories. A function maps an array of values (numbers, days
+            since 1970, or names) to effects. Other features and categories have no effect.
         seed : int or None, default=None
             Seed of the random records.
         missing : float, default=0.0
@@ -360,6 +361,10 @@ class Schema(FromInterpret, metaclass=_WithHints):
             the target.
         positive_share : float, default=0.5
             Probability of the second of two classes if all effects are 0.
+        expected_count : float or None, default=None
+            For a target that is a count, such as doctor visits: its expected value if all effects
+            are 0. The target is then drawn from a Poisson distribution; real counts often vary
+            more. None means that the target is not a count.
         rows_per_person : int, default=1
             Number of rows per person, if the schema names a person column.
 
@@ -368,8 +373,8 @@ class Schema(FromInterpret, metaclass=_WithHints):
         X : DataFrame of shape (n, n_features)
             The records, without ID columns but with the person column.
         y : Series of shape (n,)
-            The target. If it is numeric, it includes noise with a standard deviation of 10% of the
-            width of the range.
+            The target. If it is numeric and not a count, it includes noise with a standard
+            deviation of 10% of the width of the range.
 
         Raises
         ------
@@ -392,6 +397,7 @@ class Schema(FromInterpret, metaclass=_WithHints):
             seed=seed,
             missing=missing,
             positive_share=positive_share,
+            expected_count=expected_count,
             rows_per_person=rows_per_person,
         )
 

@@ -31,6 +31,7 @@ def simulated(
     seed: int | None,
     missing: float,
     positive_share: float,
+    expected_count: float | None,
     rows_per_person: int,
 ) -> tuple[pd.DataFrame, pd.Series]:
     """Draw records from a schema alone; see :meth:`dpexplain.Schema.simulate`.
@@ -49,6 +50,8 @@ def simulated(
         Probability that a cell is empty.
     positive_share : float
         Probability of the second of two classes if all effects are 0.
+    expected_count : float or None
+        Expected value of a count if all effects are 0; None if the target is not a count.
     rows_per_person : int
         Number of rows for each person, if the schema names a person column.
 
@@ -70,6 +73,8 @@ def simulated(
     )
     if seed is not None:
         check_count("seed", seed, 0)
+    if expected_count is not None:
+        _check_expected(target, expected_count)
     effects = {} if effects is None else effects
     _check_names(effects, features)
     rng = np.random.default_rng(seed)
@@ -82,8 +87,19 @@ def simulated(
         columns[name] = pd.Series(_cells(feature, values, hidden), name=name)
     if person is not None:
         columns[person] = pd.Series(np.arange(n) // rows_per_person, name=person)
-    y = _outcome(target, score, positive_share, rng)
+    if expected_count is None:
+        y = _outcome(target, score, positive_share, rng)
+    else:
+        y = _counts(target, np.log(expected_count) + score, rng)
     return pd.DataFrame(columns), pd.Series(y, name=target.name or "target", dtype=y.dtype)
+
+
+def _check_expected(target: Target, expected_count: Any) -> None:
+    if not isinstance(target, Range):
+        raise SchemaError("expected_count is for a count, and the schema lists classes; omit it.")
+    check_in_range(
+        "expected_count", expected_count, max(target.low, 0.0), target.high, include_low=False
+    )
 
 
 def _check_names(effects: Any, features: Mapping[str, Feature]) -> None:
@@ -163,6 +179,16 @@ def _outcome(
     labels = np.empty(len(target.labels), dtype=object)
     labels[:] = target.labels
     return np.asarray(labels[place])
+
+
+def _counts(
+    target: Target, log_expected: NDArray[np.float64], rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Draw Poisson counts, clipped to the range of the target."""
+    assert isinstance(target, Range)
+    most = min(2.0 * target.high + 100.0, 1e15)  # counts above the range are clipped anyway
+    drawn = rng.poisson(np.exp(np.minimum(log_expected, np.log(most))))
+    return np.clip(drawn, target.low, target.high).astype(np.float64)
 
 
 def class_chances(
