@@ -38,6 +38,12 @@ def test_a_table_that_fits_has_no_problem():
     assert "NOT PRIVATE" in repr(fine) + fine._repr_html_()
 
 
+def test_a_table_without_rows_does_not_fit():
+    empty = pd.DataFrame({"age": [], "job": []})
+    assert found(empty) == {("all columns", "the table has no rows"): 0}
+    assert "the table has no rows" in str(report(empty, []))
+
+
 def test_a_printed_report_lists_the_findings_and_says_who_may_see_them():
     wrong = report(pd.DataFrame({"age": ["31 years"], "job": ["clerk"]}), ["no"])
     text = str(wrong)

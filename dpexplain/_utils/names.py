@@ -44,5 +44,28 @@ def closest_name(name: str, known: Iterable[str]) -> str | None:
     return folded[close[0]] if close else None
 
 
+def unknown_keyword(function: str, name: str, known: Iterable[str]) -> str:
+    """Say which parameter may be meant by an unknown one, or which ones there are.
+
+    Parameters
+    ----------
+    function : str
+        Name of the function or class that was called.
+    name : str
+        Name of the unknown parameter.
+    known : iterable of str
+        Names of the parameters.
+
+    Returns
+    -------
+    str
+        Message for a TypeError.
+    """
+    names = list(known)
+    close = closest_name(name, names)
+    meant = f"did you mean {close!r}?" if close else f"it has {', '.join(names)}."
+    return f"{function} has no parameter {name!r}; {meant}"
+
+
 def _folded(name: str) -> str:
     return _LEADING_ZEROS.sub("", name[:_LONGEST].strip().casefold())

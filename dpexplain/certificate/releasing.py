@@ -292,7 +292,11 @@ def _entry_of(shown: Released, sha256: str, state: LedgerState, entry: int | Non
 def _advice(fitting: list[int]) -> str:
     if not fitting:
         return "pass the ledger that this fit was charged to, and the file as the fit wrote it."
-    return f"pass entry= with one of {', '.join(map(str, fitting[:20]))}; see ledger.frame()."
+    known = ", ".join(map(str, fitting[:20]))
+    return (
+        f"pass entry= with one of {known}; see ledger.frame(). In a shell, pass --entry; "
+        "dpexplain ledger FILE --format entries lists them."
+    )
 
 
 def fits_file(entry: LedgerEntry, shown: Released, state: LedgerState) -> bool:

@@ -32,6 +32,13 @@ _ELSEWHERE = {
     **dict.fromkeys(("to_json", "save", "dump"), _FILE),
     **dict.fromkeys(("to_csv", "to_excel", "to_dict", "to_frame"), _TABLE),
 }
+_OTHER_NAMES = {
+    **dict.fromkeys(("scores", "score", "curve"), "contribution"),
+    **dict.fromkeys(("edges", "bins_"), "bin_edges"),
+    **dict.fromkeys(("labels", "bins", "names"), "bin_labels"),
+    **dict.fromkeys(("counts", "histogram"), "count"),
+    **dict.fromkeys(("std", "noise"), "noise_std"),
+}
 NOT_RELEASABLE = "shows samples not marked public \u2014 do not publish"
 
 
@@ -47,6 +54,15 @@ class Display(ABC):
             if name in _ELSEWHERE:
                 raise AttributeError(
                     f"{type(self).__name__} has no method {name!r}; {_ELSEWHERE[name]}."
+                )
+            known = () if name.startswith("_") else {*dir(type(self)), *vars(self)}
+            if (meant := _OTHER_NAMES.get(name)) in known:
+                raise AttributeError(
+                    f"{type(self).__name__} has no {name!r}; did you mean {meant!r}?"
+                )
+            if "terms" in known and isinstance(self, Mapping) and name in self:
+                raise AttributeError(
+                    f"{type(self).__name__} is a mapping of terms; use explanation[{name!r}]."
                 )
             return object.__getattribute__(self, name)  # raises Python's own error
 

@@ -282,10 +282,11 @@ _EXPOSURE = (
     " Instead, make the exposure (such as person-years) a feature: the effects of other features "
     "then compare records of equal exposure."
 )
-_INSTEAD = {
+INSTEAD = {
     "sample_weight": " Instead of survey weights, make the columns that they follow from features.",
     **dict.fromkeys(("exposure", "offset", "init_score", "base_margin"), _EXPOSURE),
 }
+"""What to do instead of passing a parameter that would change how much one record counts."""
 
 
 def reject_unsupported(given: Mapping[str, Any], kind: str, reason: str) -> None:
@@ -308,7 +309,7 @@ def reject_unsupported(given: Mapping[str, Any], kind: str, reason: str) -> None
     if named := sorted(name for name, value in given.items() if value is not None):
         raise TypeError(
             f"fit got {', '.join(named)}, which {kind} fits do not support, because {reason}. "
-            f"Remove it.{''.join({_INSTEAD.get(name, ''): None for name in named})}"
+            f"Remove it.{''.join({INSTEAD.get(name, ''): None for name in named})}"
         )
 
 

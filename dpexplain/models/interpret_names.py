@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, Concatenate, Final, ParamSpec
 
-from dpexplain._utils.names import closest_name
+from dpexplain._utils.names import unknown_keyword
+from dpexplain.models.inputs import INSTEAD
 
 P = ParamSpec("P")
 
@@ -47,6 +48,18 @@ REPLACEMENTS: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 """Replacement for each InterpretML parameter, as advice to the user."""
+
+ELSEWHERE: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        **INSTEAD,
+        **dict.fromkeys(("weight", "weights"), INSTEAD["sample_weight"]),
+        "groups": " Private models take it in fit(X, y, groups=...), with max_rows_per_person=.",
+        "epsilons": " To fit several, call sweep(model, X, y, epsilons=(0.5, 1, 2)).",
+        "cap_epsilon": " The ledger has it: ledger=PrivacyLedger('survey', cap_epsilon=2).",
+        "target": " The schema has it: Schema(features, target=...).",
+    }
+)
+"""Where to put what is not a parameter of an estimator, as a sentence after a space."""
 
 _EDITS: Final = "edits are recorded and return a new model"
 _TO_INTERPRET: Final = "dpexplain.interop.to_interpret(model.explain_global()) has it"
@@ -131,7 +144,8 @@ def answers_interpret_names(
     -------
     function
         Constructor that raises a TypeError if it is called with an unknown parameter. The message
-        names the replacement of an InterpretML parameter, or a parameter with a similar name.
+        names the replacement of an InterpretML parameter, where else the parameter belongs, or a
+        parameter with a similar name.
     """
     own = inspect.signature(init).parameters
     names = [name for name in own if name != "self"]
@@ -144,10 +158,12 @@ def answers_interpret_names(
                     f"{type(self).__name__} does not have InterpretML's parameter {name!r}; "
                     f"{REPLACEMENTS[name]}."
                 )
+            if name in ELSEWHERE and name not in own:
+                raise TypeError(
+                    f"{type(self).__name__} has no parameter {name!r}.{ELSEWHERE[name]}"
+                )
             if name not in own:
-                close = closest_name(name, names)
-                meant = f"did you mean {close!r}?" if close else f"it has {', '.join(names)}."
-                raise TypeError(f"{type(self).__name__} has no parameter {name!r}; {meant}")
+                raise TypeError(unknown_keyword(type(self).__name__, name, names))
         init(self, *args, **kwargs)
 
     return checked

@@ -153,6 +153,8 @@ def schema_report(
         name = f"{target.name or 'target'} (target)"
         found = _target(outcome, target) + suspicions.of_target(outcome, target)
         rows += _rows(name, outcome, found)
+    if len(columns[0]) == 0:
+        rows.append(("all columns", "the table has no rows", "only noise is released", 0, 0.0, ""))
     rows += _rows("all columns", columns[0], suspicions.of_rows(columns, outcome))
     return SchemaReport(tuple(rows))
 

@@ -401,3 +401,9 @@ def test_ledgers_of_one_file_are_no_twins(tmp_path):
 def test_nothing_to_charge_is_said():
     with pytest.raises(ValueError, match="no charges given"):
         PrivacyLedger("survey").charge_all([])
+
+
+@pytest.mark.parametrize("name", ["reset", "clear"])
+def test_a_ledger_says_why_it_cannot_be_reset(name):
+    with pytest.raises(AttributeError, match="what was released cannot be taken back"):
+        getattr(PrivacyLedger("a lesson"), name)

@@ -172,6 +172,7 @@ def test_entry_must_be_named_where_two_fit(made, tmp_path):
         ledger.charge([EVENT], label="DPModel (epsilon=0.5)")
 
     refused(ledger, "2 entries that promise .* pass entry= with one of 0, 1", made.release)
+    refused(ledger, "In a shell, pass --entry", made.release)
     assert release(made.release, ledger, entry=1).entry == 1
 
 

@@ -161,3 +161,8 @@ def test_failing_fit_stays_charged_and_its_error_holds_no_data(n_jobs):
     assert "71.123" not in str(caught.value)
     assert caught.value.__cause__ is None
     assert caught.value.__context__ is None
+
+
+def test_an_unknown_argument_is_answered_with_the_known_ones_and_costs_nothing():
+    refused(TypeError, "sweep has no parameter 'test'; it has .* evaluate, ", test=None)
+    refused(TypeError, "did you mean 'epsilons'", epsilon=None)

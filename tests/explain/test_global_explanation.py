@@ -136,3 +136,16 @@ def test_a_private_explanation_holds_nothing_of_a_fit_with_another_guarantee(oth
 def test_a_method_that_an_explanation_lacks_is_answered_with_what_to_call(shown, name, words):
     with pytest.raises(AttributeError, match=words):
         getattr(shown, name)
+
+
+@pytest.mark.parametrize(
+    ("shown", "name", "words"),
+    [
+        (age(), "scores", "did you mean 'contribution'"),
+        (age(), "counts", "did you mean 'count'"),
+        (classifier(), "age", r"is a mapping of terms; use explanation\['age'\]"),
+    ],
+)
+def test_a_number_that_is_asked_for_by_another_name_is_pointed_to(shown, name, words):
+    with pytest.raises(AttributeError, match=words):
+        getattr(shown, name)

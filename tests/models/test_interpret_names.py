@@ -42,6 +42,23 @@ def test_a_parameter_of_interpretml_is_answered_with_its_replacement(kind, name)
 
 
 @pytest.mark.parametrize("kind", PRIVATE)
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("exposure", "make the exposure (such as person-years) a feature"),
+        ("weights", "Instead of survey weights, make the columns that they follow from features."),
+        ("epsilons", "call sweep(model, X, y, epsilons="),
+        ("cap_epsilon", "ledger=PrivacyLedger('survey', cap_epsilon=2)"),
+        ("groups", "fit(X, y, groups=...)"),
+        ("epsilo", "did you mean 'epsilon'?"),
+    ],
+)
+def test_what_is_no_parameter_is_answered_with_the_place_where_it_belongs(kind, name, words):
+    with pytest.raises(TypeError, match=re.escape(words)):
+        kind(**{name: None})
+
+
+@pytest.mark.parametrize("kind", PRIVATE)
 def test_shared_names_are_understood_and_estimators_clone(kind):
     shared = {
         "epsilon": 2.0, "delta": 1e-7, "composition": "gdp", "bin_budget_frac": 0.1, "max_bins": 16,

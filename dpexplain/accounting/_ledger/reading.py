@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dpexplain._utils.validation import Adjacency, check_count
 from dpexplain.accounting._ledger.provenance import ReleasedFile
@@ -29,6 +29,16 @@ class LedgerReading:
     """Read-only part of a ledger."""
 
     _store: LedgerStore
+
+    if not TYPE_CHECKING:  # type checkers would accept any attribute
+
+        def __getattr__(self, name: str) -> Any:
+            if name in ("reset", "clear", "undo", "remove"):
+                raise AttributeError(
+                    f"a ledger has no method {name!r}: what was released cannot be taken back. For "
+                    "data that are not private, such as simulated ones, start a new PrivacyLedger."
+                )
+            return object.__getattribute__(self, name)  # raises Python's own error
 
     @property
     def dataset(self) -> str:
