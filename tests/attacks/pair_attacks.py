@@ -115,16 +115,16 @@ def cut_by_the_records(patch: pytest.MonkeyPatch) -> None:
 
 def tables_by_exact_counts(patch: pytest.MonkeyPatch) -> None:
     """Let exact joint counts decide which pairs get a table, instead of noisy distances."""
-    honest, exact = boosting_pairs._joint_counts, []
+    honest, exact = boosting_pairs.by_pair, []
 
-    def joint_counts(*parts: Any) -> Any:
+    def by_pair(*parts: Any) -> Any:
         exact[:] = honest(*parts)
         return list(exact)
 
     def strengths(*released: Any) -> Any:
         return np.array([(t**2).sum() / max(t.sum() ** 2, 1) for t in exact], dtype=np.float64)
 
-    patch.setattr(boosting_pairs, "_joint_counts", joint_counts)
+    patch.setattr(boosting_pairs, "by_pair", by_pair)
     patch.setattr(boosting_pairs, "strengths", strengths)
 
 

@@ -13,6 +13,7 @@ from dpexplain.audit.records import without
 from dpexplain.models import DPExplainableBoostingClassifier, DPExplainableBoostingRegressor
 from dpexplain.models.boosting import fit as boosting_private
 from dpexplain.models.boosting import pairs
+from dpexplain.models.boosting.pair_tables import joint_counts
 from dpexplain.models.boosting.records import binned as boosting_records
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 from effort import examples
@@ -153,9 +154,9 @@ def noise_of_a_tenth(monkeypatch):
 
 def tables_as_if_there_were_one(monkeypatch):
     """Use the noise of a single table for all tables."""
-    honest = pairs.table_phase
+    honest = joint_counts.table_phase
     monkeypatch.setattr(
-        pairs, "table_phase", lambda budget, n_tables, n_values: honest(budget, 1, n_values)
+        joint_counts, "table_phase", lambda budget, n_tables, n_values: honest(budget, 1, n_values)
     )
 
 

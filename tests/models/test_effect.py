@@ -13,16 +13,16 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from dpexplain.binning.counts import BinCounts
+from dpexplain.binning.groups import upper_half
 from dpexplain.exceptions import PrivacyWarning
 from dpexplain.io import from_json, to_json
 from dpexplain.models import DPExplainableBoostingClassifier, DPExplainableBoostingRegressor
-from dpexplain.models.boosting.pairs import upper_half
 from dpexplain.models.boosting.records.binned import LOGISTIC, Records
 from dpexplain.models.boosting.records.chunked import ChunkedRecords
 from dpexplain.models.boosting.records.threads import Team
 from dpexplain.models.boosting.uncertainty.effects import _kernels_expected as _kernels
 from dpexplain.models.boosting.uncertainty.effects import estimate
-from dpexplain.models.boosting.uncertainty.effects.dependence import joint
+from dpexplain.models.boosting.uncertainty.effects.dependence import doubt
 from dpexplain.models.boosting.uncertainty.effects.dependence.pair_correlations import (
     both_below,
     correlations,
@@ -232,9 +232,9 @@ def test_means_may_be_wrong_for_three_unordered_categories_if_nothing_was_releas
         _counts(np.ones(5)),
         *(BinCounts(np.ones(n + 1), np.ones(n + 1), 1, False) for n in (2, 3)),
     )
-    doubt = joint.doubts(None, None, [ordered, two, three], np.zeros((8, 3), dtype=np.int64), 8.0)
+    found = doubt.doubts(None, None, [ordered, two, three], np.zeros((8, 3), dtype=np.int64), 8.0)
     expected = [[0.0, 0.0, 1.0], [0.0, 0.0, 1.0], [1.0, 1.0, 0.0]]
-    np.testing.assert_allclose(doubt, joint.UNKNOWN**2 * np.array(expected))
+    np.testing.assert_allclose(found, doubt.UNKNOWN**2 * np.array(expected))
 
 
 def test_impossible_correlations_are_moved_to_possible_ones():

@@ -12,10 +12,8 @@ from dpexplain.binning import FeatureBins
 from dpexplain.binning.counts import BinCounts
 from dpexplain.models.boosting.pairs import PairSums
 from dpexplain.models.boosting.uncertainty.effects.basis import basis_of_term
-from dpexplain.models.boosting.uncertainty.effects.dependence.pair_correlations import (
-    correlations,
-    unclear_dependence,
-)
+from dpexplain.models.boosting.uncertainty.effects.dependence.doubt import unclear_dependence
+from dpexplain.models.boosting.uncertainty.effects.dependence.pair_correlations import correlations
 from dpexplain.models.boosting.uncertainty.effects.dependence.population import Population
 from dpexplain.models.boosting.uncertainty.effects.jumps import (
     Jumps,

@@ -10,23 +10,22 @@ import pytest
 
 from dpexplain import Categorical, Classes, DPExplainableBoostingClassifier, Numeric, Schema
 from dpexplain.binning.counts import BinCounts
-from dpexplain.models.boosting.pairs import (
-    PairSums,
-    PairTables,
-    groups_of_bins,
-    learned_weights,
-    spanning_pairs,
-    strengths,
-)
+from dpexplain.binning.groups import groups_of_bins
+from dpexplain.models.boosting.pair_tables.joint_counts import PairTables
+from dpexplain.models.boosting.pair_tables.mixtures import learned_weights
+from dpexplain.models.boosting.pair_tables.strongest import spanning_pairs, strengths
+from dpexplain.models.boosting.pairs import PairSums
 from dpexplain.models.boosting.records.binned import LOGISTIC, Records
 from dpexplain.models.boosting.records.chunked import ChunkedRecords
 from dpexplain.models.boosting.records.threads import Team
-from dpexplain.models.boosting.uncertainty.effects.dependence.cells import (
-    agreeing,
+from dpexplain.models.boosting.uncertainty.effects.dependence.copula import (
     as_correlation,
     copula_cells,
-    largest_square,
     runs_of,
+)
+from dpexplain.models.boosting.uncertainty.effects.dependence.estimated_tables import (
+    agreeing,
+    largest_square,
 )
 from dpexplain.models.boosting.uncertainty.effects.dependence.joint import dependence_of
 
@@ -41,7 +40,7 @@ def test_joint_counts_are_those_of_a_loop_however_records_are_held(n):
     rng = np.random.default_rng(n)
     sizes, pairs = [5, 3, 300], [(0, 1), (2, 0)]
     bins = [rng.integers(0, b, n).astype(np.uint16 if b > 256 else np.uint8) for b in sizes]
-    groups = [(np.arange(b) % 3).astype(np.uint8) for b in sizes]
+    groups = [np.arange(b) % 3 for b in sizes]
     expected = [np.zeros((3, 3), dtype=np.int64) for _ in pairs]
     for table, (i, j) in zip(expected, pairs, strict=True):
         np.add.at(table, (groups[i][bins[i]], groups[j][bins[j]]), 1)

@@ -42,6 +42,7 @@ from dpexplain.models.boosting.health import alarms
 from dpexplain.models.boosting.monotone import Constraints, checked_constraints
 from dpexplain.models.boosting.nonprivate.reference import _Reference
 from dpexplain.models.boosting.objectives import Objective, centered_terms
+from dpexplain.models.boosting.pair_tables.joint_counts import table_phase
 from dpexplain.models.boosting.pair_terms.choice import choice_phase
 from dpexplain.models.boosting.pair_terms.fitting import N_GROUPS
 from dpexplain.models.boosting.pair_terms.plan import (
@@ -53,7 +54,7 @@ from dpexplain.models.boosting.pair_terms.plan import (
     constraint_words,
     refused_targets,
 )
-from dpexplain.models.boosting.pairs import pair_phase, pairs_at_once, table_phase
+from dpexplain.models.boosting.pairs import pair_phase, pairs_at_once
 from dpexplain.models.boosting.recipe import (
     CLASSIFIER_CLIPS,
     CLIP_RANGE,

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpexplain.binning.counts import BinCounts
-from dpexplain.models.boosting.pairs import shares
+from dpexplain.binning.groups import shares
 
 FloatArray = NDArray[np.float64]
 

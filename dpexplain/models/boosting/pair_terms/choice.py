@@ -12,6 +12,7 @@ from scipy.special import gammaincc, gammaln
 
 from dpexplain._utils.blas import one_blas_thread
 from dpexplain.binning.counts import BinCounts
+from dpexplain.binning.groups import shares
 from dpexplain.mechanisms import Mechanism, Phase
 from dpexplain.models.additive.terms import AdditiveTerms
 from dpexplain.models.boosting.budget import Budget
@@ -20,7 +21,6 @@ from dpexplain.models.boosting.pair_terms.contrasts import UNIT, contrasts, coun
 from dpexplain.models.boosting.pair_terms.grids import Grid, curvature_of_cells, sides_of
 from dpexplain.models.boosting.pair_terms.plan import PairPlan
 from dpexplain.models.boosting.pair_terms.priors import covariance
-from dpexplain.models.boosting.pairs import shares
 from dpexplain.models.boosting.recipe import Schedule
 from dpexplain.models.boosting.records._kernels_sums import LATTICE
 from dpexplain.models.boosting.records.binned import SQUARED, BinnedRecords

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpexplain.binning.counts import BinCounts
+from dpexplain.binning.groups import order_of_bins, shares
 from dpexplain.models.additive.terms import AdditiveTerms
 from dpexplain.models.boosting.objectives import Objective
-from dpexplain.models.boosting.pairs import order_of_bins, shares
 from dpexplain.models.boosting.recipe import Schedule
 from dpexplain.models.boosting.records.binned import Crossing
 

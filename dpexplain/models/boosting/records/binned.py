@@ -184,7 +184,7 @@ class BinnedRecords(Protocol):
         ...
 
     def joint_counts(
-        self, groups: Sequence[NDArray[np.uint8]], pairs: Sequence[tuple[int, int]]
+        self, groups: Sequence[NDArray[np.intp]], pairs: Sequence[tuple[int, int]]
     ) -> NDArray[np.int64]:
         """Return the number of records in each pair of groups, for some pairs of features.
 
@@ -348,7 +348,7 @@ class Records:
         return sums
 
     def joint_counts(
-        self, groups: Sequence[NDArray[np.uint8]], pairs: Sequence[tuple[int, int]]
+        self, groups: Sequence[NDArray[np.intp]], pairs: Sequence[tuple[int, int]]
     ) -> NDArray[np.int64]:
         """Return the number of records in each pair of groups, for some pairs of features."""
         sizes = [int(group.max()) + 1 for group in groups]

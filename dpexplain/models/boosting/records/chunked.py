@@ -124,7 +124,7 @@ class ChunkedRecords:
         return total(p.pair_sums(upper) for p in self._chunks)
 
     def joint_counts(
-        self, groups: Sequence[NDArray[np.uint8]], pairs: Sequence[tuple[int, int]]
+        self, groups: Sequence[NDArray[np.intp]], pairs: Sequence[tuple[int, int]]
     ) -> NDArray[np.int64]:
         """Return the number of records in each pair of groups, for some pairs of features."""
         return total(p.joint_counts(groups, pairs) for p in self._chunks)

@@ -477,7 +477,7 @@ class ClusterRecords:
         return total(self._shards.ask("pair_sums", upper))
 
     def joint_counts(
-        self, groups: Sequence[NDArray[np.uint8]], pairs: Sequence[tuple[int, int]]
+        self, groups: Sequence[NDArray[np.intp]], pairs: Sequence[tuple[int, int]]
     ) -> NDArray[np.int64]:
         """Return the number of records in each pair of groups, for some pairs of features."""
         return total(self._shards.ask("joint_counts", groups, pairs))

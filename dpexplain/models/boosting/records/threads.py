@@ -188,7 +188,7 @@ class SharedRecords:
         return self._total(lambda share: share.pair_sums(upper))
 
     def joint_counts(
-        self, groups: Sequence[NDArray[np.uint8]], pairs: Sequence[tuple[int, int]]
+        self, groups: Sequence[NDArray[np.intp]], pairs: Sequence[tuple[int, int]]
     ) -> NDArray[np.int64]:
         """Return the number of records in each pair of groups, for some pairs of features."""
         return self._total(lambda share: share.joint_counts(groups, pairs))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from dpexplain.models.boosting.pairs import shares
+from dpexplain.binning.groups import shares
 
 if TYPE_CHECKING:
     from dpexplain.binning.bins import FeatureBins

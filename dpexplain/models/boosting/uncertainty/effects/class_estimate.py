@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from dpexplain.binning.groups import order_of_bins
 from dpexplain.models.additive.terms import AdditiveTerms
 from dpexplain.models.boosting.objectives import Objective
-from dpexplain.models.boosting.pairs import order_of_bins
 from dpexplain.models.boosting.released import PrivateFit
 from dpexplain.models.boosting.uncertainty.effects.basis import (
     basis_of_term,
@@ -20,10 +20,8 @@ from dpexplain.models.boosting.uncertainty.effects.basis import (
     values_at,
 )
 from dpexplain.models.boosting.uncertainty.effects.class_trajectory import ClassTrajectory
+from dpexplain.models.boosting.uncertainty.effects.dependence.doubt import unclear_dependence
 from dpexplain.models.boosting.uncertainty.effects.dependence.joint import dependence_of
-from dpexplain.models.boosting.uncertainty.effects.dependence.pair_correlations import (
-    unclear_dependence,
-)
 from dpexplain.models.boosting.uncertainty.effects.estimate import (
     LARGEST_CORRELATION,
     LONGEST_STEP,

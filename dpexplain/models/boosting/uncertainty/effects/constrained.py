@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpexplain.binning.counts import BinCounts
+from dpexplain.binning.groups import shares
 from dpexplain.models.additive.terms import Direction
 from dpexplain.models.boosting.monotone import SIGNS, pool_adjacent_violators
-from dpexplain.models.boosting.pairs import shares
 
 FloatArray = NDArray[np.float64]
 

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpexplain.binning.counts import BinCounts
+from dpexplain.binning.groups import order_of_bins
 from dpexplain.models.additive.terms import AdditiveTerms
 from dpexplain.models.boosting.objectives import Objective
-from dpexplain.models.boosting.pairs import order_of_bins
 from dpexplain.models.boosting.records.binned import LOGISTIC, POISSON, SQUARED
 from dpexplain.models.boosting.released import PrivateFit
 from dpexplain.models.boosting.uncertainty.curvature import clipped_variance
@@ -36,10 +36,8 @@ from dpexplain.models.boosting.uncertainty.effects.counts import (
     bounded,
     count_table,
 )
+from dpexplain.models.boosting.uncertainty.effects.dependence.doubt import unclear_dependence
 from dpexplain.models.boosting.uncertainty.effects.dependence.joint import dependence_of
-from dpexplain.models.boosting.uncertainty.effects.dependence.pair_correlations import (
-    unclear_dependence,
-)
 from dpexplain.models.boosting.uncertainty.effects.dependence.population import CURVED_DIRECTIONS
 from dpexplain.models.boosting.uncertainty.effects.jumps import (
     JumpingPosterior,

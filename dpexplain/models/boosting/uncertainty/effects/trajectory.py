@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dpexplain._utils.caching import kept_property
 from dpexplain.binning.counts import BinCounts
-from dpexplain.models.boosting.pairs import shares
+from dpexplain.binning.groups import shares
 from dpexplain.models.boosting.released import PrivateFit, released_path
 from dpexplain.models.boosting.uncertainty.curvature import INSIDE_CLIP
 from dpexplain.models.boosting.uncertainty.effects._kernels_counts import add_up_counts
@@ -23,6 +23,7 @@ from dpexplain.models.boosting.uncertainty.effects._kernels_expected import (
 )
 from dpexplain.models.boosting.uncertainty.effects.counts import CountTable
 from dpexplain.models.boosting.uncertainty.effects.dependence.population import Population
+from dpexplain.models.boosting.uncertainty.leaf_correlations import starts_of
 
 FloatArray = NDArray[np.float64]
 
@@ -54,7 +55,7 @@ class Trajectory:
         leaf_of_bin, self._bin_start = visits.in_sequence
         self._leaf_of_bin = leaf_of_bin.astype(np.int64)
         self._leaf_start = fit.steps.start
-        self._start = _starts([len(c.counts) for c in fit.binned.counts])
+        self._start = starts_of(len(c.counts) for c in fit.binned.counts)
         self._updates = _updates(fit, bound)
         self._clips = fit.clips
         self._first_score = float(fit.start)
@@ -276,10 +277,6 @@ def _relative_errors(counts: BinCounts) -> FloatArray:
     std = np.sqrt(counts.variance)
     seen = shares(counts) > 0.0
     return np.divide(std, counts.counts, out=np.zeros(len(std)), where=seen)
-
-
-def _starts(sizes: list[int]) -> NDArray[np.int64]:
-    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
 def _updates(fit: PrivateFit, bound: float) -> FloatArray:

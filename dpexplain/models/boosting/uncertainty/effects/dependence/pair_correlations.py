@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from dpexplain.binning.counts import BinCounts
-from dpexplain.models.boosting.pairs import PairSums, shares
+from dpexplain.binning.groups import shares
+from dpexplain.models.boosting.pairs import PairSums
 
 FloatArray = NDArray[np.float64]
 
@@ -32,16 +33,6 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
 GRID = np.linspace(-0.995, 0.995, 399)
 _LEAST_HALF = 1e-3
 _LEAST_STD = 1e-3
-
-_MOVED = 0.5
-"""A curve may be wrong if dependence of another form could move it by more than this many of its
-standard deviations."""
-
-_RELATED = 0.3
-"""The same if the feature has a larger correlation with another one, and its curve is visible."""
-
-_VISIBLE = 1.0
-"""A curve is visible if it exceeds this many of its standard deviations in some bin."""
 
 
 def correlations(
@@ -145,35 +136,3 @@ def both_below(a: FloatArray, b: FloatArray, correlation: float) -> FloatArray:
     density = np.exp(-(a**2 - 2.0 * sine * a * b + b**2) / (2.0 * cosine2))
     area = density @ _WEIGHTS * np.arcsin(correlation) / 2.0 / (2.0 * np.pi)
     return np.asarray(ndtr(a[:, 0]) * ndtr(b[:, 0]) + area, dtype=np.float64)
-
-
-def unclear_dependence(
-    moved: FloatArray, correlation: FloatArray, largest: FloatArray
-) -> tuple[int | None, ...]:
-    """Find features that may depend on another one in another form than assumed.
-
-    Dependence of a form that the released sums show could move a curve noticeably. They do not show
-    all forms, so it also counts if two features are correlated, unless the curve is hardly visible:
-    then, its band is so wide that the form does not matter.
-
-    Parameters
-    ----------
-    moved : ndarray of shape (n_features, n_features)
-        Change of the curve of the feature in the row if its dependence on the one in the column has
-        the form that the sums show, in standard deviations.
-    correlation : ndarray of shape (n_features, n_features)
-    largest : ndarray of shape (n_features,)
-        Largest size of each curve in a bin, in standard deviations.
-
-    Returns
-    -------
-    tuple of (int or None), one per feature
-        Index of the feature that could move its curve most, or otherwise of the one with the
-        largest correlation; None if there is none.
-    """
-    close = np.abs(correlation) - np.eye(len(correlation))
-    is_related = (close > _RELATED) & (largest > _VISIBLE)[:, None]
-    doubt = np.where(moved > _MOVED, 1.0 + moved, np.where(is_related, close, 0.0))
-    return tuple(
-        int(k) if own[k] > 0.0 else None for own, k in zip(doubt, doubt.argmax(axis=1), strict=True)
-    )

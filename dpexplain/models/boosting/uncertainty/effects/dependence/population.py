@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 from scipy.stats import qmc
 
-from dpexplain.models.boosting.uncertainty.effects.dependence.trees import Trees
+from dpexplain.models.boosting.uncertainty.effects.dependence.estimated_tables import (
+    EstimatedTables,
+)
 
 FloatArray = NDArray[np.float64]
 
@@ -31,7 +33,7 @@ class Population:
         Proportion of the records in each bin.
     n_records : int
         Number of points, a power of two.
-    trees : Trees or None, default=None
+    tables : EstimatedTables or None, default=None
         Tables of pairs of features.
     """
 
@@ -40,11 +42,11 @@ class Population:
         order: Sequence[NDArray[np.intp]],
         shares: Sequence[FloatArray],
         n_records: int,
-        trees: Trees | None = None,
+        tables: EstimatedTables | None = None,
     ) -> None:
         even = qmc.Sobol(len(order), seed=_SEED).random(n_records)
         self._independent = ndtri(np.clip(even, 1e-9, 1.0 - 1e-9))
-        self._order, self._shares, self._trees = list(order), list(shares), trees
+        self._order, self._shares, self._tables = list(order), list(shares), tables
         self._below = [np.cumsum(s[o]) / s.sum() for s, o in zip(shares, order, strict=True)]
         self._first = np.cumsum([0, *(len(o) for o in order[:-1])])
         self.n_records = n_records
@@ -70,8 +72,8 @@ class Population:
         for k, (order, below) in enumerate(zip(self._order, self._below, strict=True)):
             sorted_bins = order[np.minimum(np.searchsorted(below, places), len(order) - 1)]
             bins[np.argsort(self.scores[:, k]), k] = sorted_bins
-        if self._trees is not None:
-            self._trees.assign(bins, self.scores, self.matrix, self._order, self._shares)
+        if self._tables is not None:
+            self._tables.assign(bins, self.scores, self.matrix, self._order, self._shares)
         self.bins, self.cells = bins, bins + self._first
 
     def score_functions(self, pairs: NDArray[np.intp]) -> FloatArray:

@@ -1,20 +1,17 @@
-"""Tables of pairs of features, relative to a Gaussian copula."""
+"""Joint counts of the pairs with a table, relative to those of a Gaussian copula."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpexplain.models.boosting.pairs import PairSums, PairTables, learned_weights
-from dpexplain.models.boosting.uncertainty.effects.dependence.cells import (
-    Runs,
-    agreeing,
-    copula_cells,
-    largest_square,
-)
+from dpexplain.models.boosting.pair_tables.joint_counts import PairTables
+from dpexplain.models.boosting.pair_tables.mixtures import learned_weights
+from dpexplain.models.boosting.uncertainty.effects.dependence.copula import Runs, copula_cells
 
 FloatArray = NDArray[np.float64]
 
@@ -24,12 +21,14 @@ _RATIOS = np.sort(np.append(np.geomspace(0.02, 64.0, 34), [0.0, 1.0]))
 _AT_ONE = 0.8
 _PSEUDO, _PSEUDO_OF_TABLE = 3.0, 20.0
 _KNOWN = 1.05
+_LEAST = 1e-12
+_ROUNDS = 30
 _STEPS = np.tanh(np.linspace(-2.6, 2.6, 53))
 
 
 @dataclass(frozen=True, eq=False)
-class Trees:
-    """Tables of joint counts, relative to those of a Gaussian copula.
+class EstimatedTables:
+    """Estimated joint counts of the pairs with a table.
 
     Attributes
     ----------
@@ -57,6 +56,26 @@ class Trees:
         first, second = self.tables.pairs[place]
         cells = copula_cells(self.runs[first], self.runs[second], correlation)
         return agreeing(cells * self.ratios[place], self.margin(first), self.margin(second))
+
+    def squares(self, correlation: FloatArray) -> FloatArray:
+        """Return the squared dependence that the tables show.
+
+        Parameters
+        ----------
+        correlation : ndarray of shape (n_pairs,)
+
+        Returns
+        -------
+        ndarray of shape (n_features, n_features)
+            Zero for pairs without a table.
+        """
+        n_features = len(self.runs)
+        found = np.zeros((n_features, n_features))
+        own = correlation[places_of(self.tables, n_features)]
+        for place, pair in enumerate(self.tables.pairs):
+            square = largest_square(self.joint(place, float(own[place])))
+            found[pair] = found[pair[::-1]] = square
+        return found
 
     def assign(
         self,
@@ -100,15 +119,15 @@ class Trees:
 
 
 def log_likelihood(
-    pairs: PairSums | None, runs: Sequence[Runs], n_samples: float, correlations: FloatArray
-) -> FloatArray | None:
+    tables: PairTables, runs: Sequence[Runs], n_samples: float, correlations: FloatArray
+) -> FloatArray:
     """Return the log-likelihood of correlations, given the tables.
 
     If even the best correlation explains a table badly, noise is assumed to be larger.
 
     Parameters
     ----------
-    pairs : PairSums or None
+    tables : PairTables
     runs : sequence of Runs, one per feature
     n_samples : float
         Noisy number of records.
@@ -116,23 +135,26 @@ def log_likelihood(
 
     Returns
     -------
-    ndarray of shape (n_pairs, n_correlations) or None
-        None without tables.
+    ndarray of shape (n_pairs, n_correlations)
+        Zero for pairs without a table.
     """
-    if pairs is None or pairs.tables is None:
-        return None
-    found = np.zeros((len(pairs.sums), len(correlations)))
-    n, variance = max(n_samples, 1.0), pairs.tables.noise_std**2
-    for place, (i, j), table in zip(
-        places_of(pairs.tables, len(runs)), pairs.tables.pairs, pairs.tables.counts, strict=True
-    ):
-        expected = n * np.stack([copula_cells(runs[i], runs[j], r).ravel() for r in _STEPS])
+    found = np.zeros((comb(len(runs), 2), len(correlations)))
+    n, variance = max(n_samples, 1.0), tables.noise_std**2
+    for place, first, second, counts in _each(tables, runs):
+        expected = n * np.stack([copula_cells(first, second, r).ravel() for r in _STEPS])
         of_cells = variance + np.maximum(expected, 1.0)
-        squares = (table.ravel() - expected) ** 2 / of_cells
+        squares = (counts - expected) ** 2 / of_cells
         log = -0.5 * (squares + np.log(of_cells)).sum(axis=1)
-        log /= max(float(squares.sum(axis=1).min()) / table.size, 1.0)
+        log /= max(float(squares.sum(axis=1).min()) / len(counts), 1.0)
         found[place] = np.interp(np.arctanh(correlations), np.arctanh(_STEPS), log)
     return found
+
+
+def _each(tables: PairTables, runs: Sequence[Runs]) -> Iterator[tuple[int, Runs, Runs, FloatArray]]:
+    """Yield the place of each pair, the runs of its two features, and its counts."""
+    places = places_of(tables, len(runs))
+    for place, (i, j), counts in zip(places, tables.pairs, tables.counts, strict=True):
+        yield int(place), runs[i], runs[j], counts.ravel()
 
 
 def places_of(tables: PairTables, n_features: int) -> NDArray[np.intp]:
@@ -143,9 +165,9 @@ def places_of(tables: PairTables, n_features: int) -> NDArray[np.intp]:
     return np.array([index[pair] for pair in tables.pairs], dtype=np.intp)
 
 
-def trees_of(
-    pairs: PairSums | None, runs: Sequence[Runs], n_samples: float, correlation: FloatArray
-) -> Trees | None:
+def estimated(
+    tables: PairTables, runs: Sequence[Runs], n_samples: float, correlation: FloatArray
+) -> EstimatedTables:
     """Estimate the joint counts of the pairs with a table.
 
     The prior of the ratios has a spike at 1, where features depend on each other as normal
@@ -153,7 +175,7 @@ def trees_of(
 
     Parameters
     ----------
-    pairs : PairSums or None
+    tables : PairTables
     runs : sequence of Runs, one per feature
     n_samples : float
         Noisy number of records.
@@ -161,20 +183,14 @@ def trees_of(
 
     Returns
     -------
-    Trees or None
-        None without tables.
+    EstimatedTables
     """
-    if pairs is None or pairs.tables is None:
-        return None
-    tables, n = pairs.tables, max(n_samples, 1.0)
-    likelihoods, counts = [], []
-    for place, (i, j), table in zip(
-        places_of(tables, len(runs)), tables.pairs, tables.counts, strict=True
-    ):
-        expected = copula_cells(runs[i], runs[j], float(correlation[place])).ravel()
+    n, likelihoods, counts = max(n_samples, 1.0), [], []
+    for place, first, second, released in _each(tables, runs):
+        expected = copula_cells(first, second, float(correlation[place])).ravel()
         possible = np.minimum(np.maximum(n * expected, 1e-9)[:, None] * _RATIOS, n)
         variance = tables.noise_std**2 + np.maximum(possible, 1.0)
-        log = -0.5 * ((table.ravel()[:, None] - possible) ** 2 / variance + np.log(variance))
+        log = -0.5 * ((released[:, None] - possible) ** 2 / variance + np.log(variance))
         likelihoods.append(np.exp(log - log.max(axis=1, keepdims=True)))
         counts.append(possible)
     start = np.full(len(_RATIOS), (1.0 - _AT_ONE) / (len(_RATIOS) - 1))
@@ -188,7 +204,7 @@ def trees_of(
         spread = np.maximum((own * possible**2).sum(axis=1) - mean**2, 0.0)
         ratios.append((mean / possible[:, _RATIOS == 1.0][:, 0]).reshape(table.shape))
         variances.append(spread.reshape(table.shape))
-    return Trees(tables, tuple(runs), tuple(ratios), tuple(variances))
+    return EstimatedTables(tables, tuple(runs), tuple(ratios), tuple(variances))
 
 
 def _telling(likelihood: FloatArray) -> FloatArray:
@@ -196,15 +212,32 @@ def _telling(likelihood: FloatArray) -> FloatArray:
     return likelihood[likelihood.max(axis=1) > _KNOWN * likelihood.min(axis=1)]
 
 
-def squares_of(trees: Trees | None, correlation: FloatArray, n_features: int) -> FloatArray:
-    """Return the squared dependence that the tables show, per pair.
+def agreeing(table: FloatArray, rows: FloatArray, columns: FloatArray) -> FloatArray:
+    """Return the table with given margins that is closest to another one.
 
-    Zero for pairs without a table.
+    The table is found by iterative proportional fitting.
+
+    Parameters
+    ----------
+    table : ndarray of shape (n_rows, n_columns)
+    rows : ndarray of shape (n_rows,)
+    columns : ndarray of shape (n_columns,)
+        Margins, which add up to 1 each.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_columns)
     """
-    found = np.zeros((n_features, n_features))
-    if trees is not None:
-        places = places_of(trees.tables, n_features)
-        for place, pair, own in zip(range(len(places)), trees.tables.pairs, places, strict=True):
-            square = largest_square(trees.joint(place, float(correlation[own])))
-            found[pair] = found[pair[::-1]] = square
-    return found
+    table = table + _LEAST
+    for _ in range(_ROUNDS):
+        table = table * (rows / np.maximum(table.sum(axis=1), _LEAST))[:, None]
+        table = table * (columns / np.maximum(table.sum(axis=0), _LEAST))
+    return np.asarray(table)
+
+
+def largest_square(table: FloatArray) -> float:
+    """Return the square of the largest canonical correlation of a joint distribution."""
+    rows, columns = table.sum(axis=1), table.sum(axis=0)
+    independent = np.outer(rows, columns)
+    scaled = (table - independent) / np.sqrt(np.maximum(independent, _LEAST))
+    return min(float(np.linalg.norm(scaled, 2)) ** 2, 1.0)

@@ -1,4 +1,4 @@
-"""Joint counts under a Gaussian copula, and tables with known margins."""
+"""Joint counts of groups of bins under a Gaussian copula."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ FloatArray = NDArray[np.float64]
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
 _FARTHEST = 8.0
 _LARGEST = 0.995
-_LEAST = 1e-12
-_ROUNDS = 30
 _SIZES = np.concatenate([np.linspace(0.0, 0.9, 19), [0.95, 0.98, _LARGEST]])
 _MOST_GROUPS = 8
 
@@ -93,37 +91,6 @@ def _cells(first: FloatArray, second: FloatArray, correlation: float) -> FloatAr
     area = np.exp(-square / (2.0 * cosine2)) @ _WEIGHTS * np.arcsin(correlation) / (4.0 * np.pi)
     below = np.outer(ndtr(a), ndtr(b)) + area
     return np.asarray(np.maximum(np.diff(np.diff(below, axis=0), axis=1), 0.0))
-
-
-def agreeing(table: FloatArray, rows: FloatArray, columns: FloatArray) -> FloatArray:
-    """Return the table with given margins that is closest to another one.
-
-    The table is found by iterative proportional fitting.
-
-    Parameters
-    ----------
-    table : ndarray of shape (n_rows, n_columns)
-    rows : ndarray of shape (n_rows,)
-    columns : ndarray of shape (n_columns,)
-        Margins, which add up to 1 each.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, n_columns)
-    """
-    table = table + _LEAST
-    for _ in range(_ROUNDS):
-        table = table * (rows / np.maximum(table.sum(axis=1), _LEAST))[:, None]
-        table = table * (columns / np.maximum(table.sum(axis=0), _LEAST))
-    return np.asarray(table)
-
-
-def largest_square(table: FloatArray) -> float:
-    """Return the square of the largest canonical correlation of a joint distribution."""
-    rows, columns = table.sum(axis=1), table.sum(axis=0)
-    independent = np.outer(rows, columns)
-    scaled = (table - independent) / np.sqrt(np.maximum(independent, _LEAST))
-    return min(float(np.linalg.norm(scaled, 2)) ** 2, 1.0)
 
 
 def as_correlation(distance: FloatArray, n_groups: int) -> FloatArray:
