@@ -98,7 +98,8 @@ def _add_claim(commands: Any) -> None:
         nargs="+",
         metavar="BIN",
         help="category or its alias, bin (as --term of explain prints it) or number in it; two are "
-        "the ends of a range. For a pair of features, a cell ('30, nurse') or two opposite corners",
+        "the ends of a range, and so is a month (2024-03). For a pair of features, a cell "
+        "('30, nurse') or two opposite corners",
     )
     claim.add_argument(
         "--against",

@@ -331,7 +331,37 @@ def test_bins_of_days_are_found_by_a_date():
         with pytest.raises(KeyError, match=f"no bin '{absent}'") as raised:
             bin_place(shape, absent)
         assert "its bins cover 2019-01-01 – 2021-01-01 and 'missing'" in str(raised.value)
-        assert "Write a date as YYYY-MM-DD, or the two ends of a range." in str(raised.value)
+        assert "Write a date as YYYY-MM-DD, a month as YYYY-MM, or the two" in str(raised.value)
+
+
+def test_a_month_and_a_year_of_dates_are_ranges():
+    admitted = ShapeFunction(
+        "admitted",
+        "numeric",
+        [0.1, 0.2, -0.3, 0.4, 0.0],
+        [5, 6, 7, 8, 1],
+        guarantee=private_guarantee(),
+        bin_edges=[18262, 18293, 18322, 18353, 18628],  # 1 January, February, March, April 2020
+        noise_std=[0.1] * 5,
+        unit=DATE_UNIT,
+        special=("missing",),
+    )
+    explanation = classifier(terms=(admitted,))
+
+    def same(given, meant, against=None):
+        shown = claim(explanation, "admitted", given, against)
+        assert shown == claim(explanation, "admitted", meant, against)
+        return shown
+
+    february = same("2020-02", ("2020-02-01", "2020-02-29"))
+    assert (february.kind, february.first) == ("range", "2020-02-01 – 2020-03-01")
+    same(("2020-03", "2020-01"), ("2020-01-01", "2020-03-31"))
+    same(("2020-01-15", "2020-02"), ("2020-01-15", "2020-02-29"))
+    same("2020-01", ("2020-01-01", "2020-01-31"), "2020-03")
+    same("2020", ("2020-01-01", "2020-12-31"))
+    for absent in ("2020-13", "2019-12", "2022"):
+        with pytest.raises(KeyError, match=f"no bin '{absent}'"):
+            claim(explanation, "admitted", absent)
 
 
 def test_a_model_without_errors_makes_no_claim():

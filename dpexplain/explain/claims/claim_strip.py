@@ -19,8 +19,8 @@ from dpexplain.explain.claims.claimed_bins import (
     ends_of,
     matched_bin,
     matched_span,
+    meant_bins,
     overlapping,
-    without_alias,
 )
 from dpexplain.explain.claims.claiming import claim
 from dpexplain.explain.claims.fits import Additive, fits_of, known_epsilon
@@ -249,7 +249,7 @@ def claim_strip(
         assert isinstance(other, GlobalExplanation)
         if any(pair.name == term for pair in fit.pairs):
             return _pair_elsewhere(fit, other, term, first, second)
-        named = [without_alias(fit, term, each) for each in (first, second)]
+        named = [meant_bins(fit, term, each) for each in (first, second)]
         bins = _bins_elsewhere(fit[term], other[term], *named)
         if bins is None or (extreme and _covers_values(other[term], bins[0])):
             return None

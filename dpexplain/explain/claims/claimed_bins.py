@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +17,8 @@ from dpexplain.explain.claims.claim import Basis
 from dpexplain.explain.noise_model import NoiseModel
 from dpexplain.schema import Categorical
 from dpexplain.tables.cells import DATE_UNIT, number_in
+
+_PERIOD = re.compile(r"(\d{4})(-(?:0[1-9]|1[0-2]))?")  # a year or a month
 
 ALIKE = "Claims need a private model with a noise band, as released."
 
@@ -91,8 +94,8 @@ class Place(int):
     """Index of a bin, as opposed to a number that lies in one."""
 
 
-def without_alias(explanation: GlobalExplanation, term: str, given: Any) -> Any:
-    """Return a bin or a range with the categories that the schema's aliases stand for.
+def meant_bins(explanation: GlobalExplanation, term: str, given: Any) -> Any:
+    """Return a bin or a range in which aliases, months and years are resolved.
 
     Parameters
     ----------
@@ -104,14 +107,37 @@ def without_alias(explanation: GlobalExplanation, term: str, given: Any) -> Any:
     Returns
     -------
     str, number, date, tuple or None
+        Categories for aliases of the schema; the first and the last day of a month or a year.
     """
+    shape = explanation[term]
+    if shape.bin_edges is not None and shape.unit == DATE_UNIT:
+        return _days(shape, given)
     if isinstance(given, tuple):
-        return tuple(without_alias(explanation, term, each) for each in given)
+        return tuple(meant_bins(explanation, term, each) for each in given)
     schema = explanation.schema
     feature = None if schema is None else schema.features.get(term)
-    if not isinstance(feature, Categorical) or str(given) in explanation[term].bin_labels:
+    if not isinstance(feature, Categorical) or str(given) in shape.bin_labels:
         return given
     return dict(feature.aliases).get(str(given), given)
+
+
+def _days(term: ShapeFunction, given: Any) -> Any:
+    """Return the first and last day of a range in which months or years are named."""
+    ends = given if isinstance(given, tuple) else (given,)
+    periods = [_PERIOD.fullmatch(each) if isinstance(each, str) else None for each in ends]
+    if not any(periods):
+        return given
+    assert term.bin_edges is not None
+    days: list[float] = []
+    for end, period in zip(ends, periods, strict=True):
+        if period is None:
+            days.append(number_in(DATE_UNIT)(end))
+            continue
+        first = np.datetime64(period[1] if period[2] is None else period[0])  # a year or a month
+        days += [float(day.astype("M8[D]").astype(int)) for day in (first, first + 1)]
+        days[-1] -= 1.0
+    low, high = max(min(days), term.bin_edges[0]), min(max(days), term.bin_edges[-1])
+    return (low, high) if low <= high else given  # NaN, and months beyond the bounds, as given
 
 
 def bin_place(term: Binned, given: Any) -> int:
@@ -147,7 +173,8 @@ def bin_place(term: Binned, given: Any) -> int:
         hint = " A range is a tuple, (first bin, last bin)."
     elif term.bin_edges is not None and (np.isnan(value) or term.unit == DATE_UNIT):
         kind = "a date as YYYY-MM-DD" if term.unit == DATE_UNIT else "a number"
-        ends = ", or the two ends of a range" * isinstance(term, ShapeFunction)
+        month = ", a month as YYYY-MM" if term.unit == DATE_UNIT else ""
+        ends = f"{month}, or the two ends of a range" * isinstance(term, ShapeFunction)
         hint = f" Write {kind}{ends}.{hint}"
     raise KeyError(
         f"no bin {shorten(name)!r} of {shorten(term.name)!r}; {_bins_words(term)}.{hint}"

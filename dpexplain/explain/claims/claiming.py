@@ -25,9 +25,9 @@ from dpexplain.explain.claims.claimed_bins import (
     Place,
     bin_place,
     claimed_values,
+    meant_bins,
     range_bins,
     two_spans,
-    without_alias,
 )
 from dpexplain.explain.claims.contrast_claims import contrast_claim
 from dpexplain.explain.claims.decisions import NO_THRESHOLD, decision_claim
@@ -64,7 +64,8 @@ def claim(
         Name of the term or pair; None for a claim about the prediction for `record`.
     first : str, number, date, tuple or None, default=None
         Label of a bin, an alias of a category, or a number or date that lies in a bin; a tuple of
-        two of them, the ends of a range; or None for a claim about the rank of the term. For a
+        two of them, the ends of a range; for dates, also a month (``"2024-03"``) or a year, which
+        are ranges; or None for a claim about the rank of the term. For a
         pair, label or index of a cell, or a value of each feature (``"30, nurse"``), or a tuple of
         the cells at two opposite corners of a region.
     second : str, int, date, tuple or None, default=None
@@ -140,7 +141,7 @@ def claim(
     if any(pair.name == term for pair in explanation.pairs):
         return _claim_about_pair(explanation, explanation.pair(term), first, second, extreme)
     shape = explanation[term]
-    first, second = (without_alias(explanation, term, each) for each in (first, second))
+    first, second = (meant_bins(explanation, term, each) for each in (first, second))
     claimed = claimed_values(explanation, shape)
     if extreme is not None:
         if second is not None:
