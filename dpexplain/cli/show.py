@@ -25,7 +25,7 @@ from dpexplain.exceptions import BudgetError
 from dpexplain.explain._by_class import ByClass
 from dpexplain.explain._text import listing, shorten
 from dpexplain.explain.additive.global_explanation import GlobalExplanation
-from dpexplain.explain.display import Display
+from dpexplain.explain.display import ONE_OF_A_SWEEP, Display
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -88,7 +88,8 @@ def _add_claim(commands: Any) -> None:
         "dpexplain claim sweep.json --term sex --bin female --against male\n"
         "dpexplain claim sweep.json --term age --bin 20 30 --against 80 90\n"
         "dpexplain claim sweep.json --term age --extreme highest --bin 40 60\n"
-        "dpexplain claim model.json --term age --bin 75 --csv",
+        "dpexplain claim model.json --term age --bin 75 --csv\n"
+        "dpexplain claim 2024.json --since 2023.json --term sex --bin female --against male",
     )
     claim.add_argument("file", type=Path, help="JSON file that fit or sweep wrote")
     add_class(claim)
@@ -113,6 +114,12 @@ def _add_claim(commands: Any) -> None:
     )
     claim.add_argument(
         "--epsilon", type=float, help="fit of a comparison that makes the claim; default: largest"
+    )
+    claim.add_argument(
+        "--since",
+        type=Path,
+        metavar="EARLIER",
+        help="file of an earlier fit: claim that the difference changed from it to FILE",
     )
     claim.add_argument("--csv", action="store_true", help="print every number, as CSV")
     claim.set_defaults(run=run_claim)
@@ -166,6 +173,9 @@ def run_claim(asked: argparse.Namespace) -> None:
         raise CommandError(f"a claim is about one class; pass --class with {classes}.")
     if asked.epsilon is not None:
         _fit_of(shown, asked.epsilon, asked.file)
+    if asked.since is not None:
+        _print_change(asked, shown)
+        return
     swept = bool(shown.fits_by_epsilon())
     if not swept and not isinstance(shown, GlobalExplanation):
         raise CommandError(
@@ -202,6 +212,32 @@ def run_claim(asked: argparse.Namespace) -> None:
         table = stated.frame()[["state", "estimate", "low", "high"]]
         table.index = [f"ε = {epsilon:g}" for epsilon in stated.epsilons]
         print(f"\n{table_text(table, rows=None)}")
+
+
+def _print_change(asked: argparse.Namespace, shown: Any) -> None:
+    """Print how a difference changed from an earlier file to this one."""
+    from dpexplain.compare import claim_change
+
+    earlier = of_class(_display(dpexplain.io.load(asked.since), asked.since), asked)
+    for file, each in ((asked.since, earlier), (asked.file, shown)):
+        if not isinstance(each, GlobalExplanation):
+            kind = type(each).__name__
+            raise CommandError(f"--since compares two fits; {file} has a {kind}. {ONE_OF_A_SWEEP}")
+    if asked.bin is None or asked.extreme is not None:
+        raise CommandError("--since compares bins or ranges; pass --bin, without --extreme.")
+    names = [file.stem for file in (asked.since, asked.file)]
+    if names[0] == names[1]:
+        names = ["the earlier fit", "the later fit"]
+    fits = dict(zip(names, (earlier, shown), strict=True))
+    first, second = _bins(asked.bin, "--bin"), _bins(asked.against, "--against")
+    try:
+        change = claim_change(fits, asked.term, first, second)
+    except KeyError as error:
+        raise CommandError(str(error.args[0])) from None
+    if asked.csv:
+        change.frame().to_csv(sys.stdout, index=False, lineterminator="\n")
+    else:
+        print(change)
 
 
 def _bins(given: list[str] | None, option: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dpexplain.compare.changes import Change, claim_change
 from dpexplain.compare.comparison import Comparison
 from dpexplain.compare.faithfulness import (
     Faithfulness,
@@ -25,12 +26,14 @@ from dpexplain.compare.releasable import releasable
 from dpexplain.compare.sweep import sweep
 
 __all__ = [
+    "Change",
     "Comparison",
     "Faithfulness",
     "FilterAgreement",
     "FilterComparison",
     "MulticlassComparison",
     "Refitter",
+    "claim_change",
     "epsilon_for_metric",
     "epsilon_to_stand_out",
     "epsilons_to_stand_out",
