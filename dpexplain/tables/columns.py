@@ -196,6 +196,8 @@ def _is_row(row: object) -> bool:
 
 def values_of(column: Column) -> Values:
     """Return the cells of one column as a numpy or pandas array."""
+    if isinstance(column, pd.MultiIndex):
+        return _tuples_of(column)
     if isinstance(column, pd.Series | pd.Index):
         column = column.to_numpy() if isinstance(column.dtype, np.dtype) else column.array
     if isinstance(column, np.ma.MaskedArray) and column.ndim == 1:
@@ -211,6 +213,15 @@ def values_of(column: Column) -> Values:
             "value per row."
         )
     return column
+
+
+def _tuples_of(index: pd.MultiIndex) -> NDArray[np.object_]:
+    """Return the parts of each label, where pandas may make floats of integers."""
+    parts = []
+    for level, codes in zip(index.levels, index.codes, strict=True):
+        cells = [*cells_of(values_of(level)), None]  # a code of -1 stands for a missing part
+        parts.append([cells[code] for code in codes])
+    return np.fromiter(zip(*parts, strict=True), dtype=object, count=len(index))
 
 
 def cells_of(values: Values) -> Sequence[object]:

@@ -100,6 +100,19 @@ def joined_by_a_row_without_id(name: str) -> Finding:
     return first_find(Finding(not rows >= {0, 1}, f"rows in use: {sorted(rows)}") for rows in used)
 
 
+def joined_by_a_label_without_a_part(name: str) -> Finding:
+    """Leave out a part of one label: are two other people one person then?"""
+    X, y = table(name, 10)
+    levels = [[2**53, 2**53 + 1, *range(7)], ["north"]]
+    people = pd.MultiIndex(levels, [[0, 1, -1, *range(2, 9)], [0] * 10])
+    rows = _rows_in_use(name, X, y, people)
+    return Finding(not rows >= {0, 1}, f"rows in use: {sorted(rows)}")
+
+
+def labels_of_pandas(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(persons, "values_of", lambda index: index.to_numpy())
+
+
 def columns_of_numpy(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(persons, "as_column", lambda name, values, X: np.asarray(values))
 
@@ -254,6 +267,12 @@ ATTACKS = [
         joined_by_a_row_without_id,
         columns_of_numpy,
         "IDs are turned into an array of NumPy",
+    ),
+    Attack(
+        "a label without one of its parts makes two other people one person",
+        joined_by_a_label_without_a_part,
+        labels_of_pandas,
+        "pandas puts the parts together, as floats",
     ),
     Attack(
         "two people whose names have one hash",
