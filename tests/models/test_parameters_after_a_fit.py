@@ -37,6 +37,21 @@ OTHERS = {
     "tree_budget_frac": 0.5,
     "leaf_mechanism": "exponential",
     "regularisation": 9.0,
+    "objective": "poisson",
+    "calibration": 0.3,
+    "alpha": 0.5,
+    "variant": "paper",
+    "criterion": "entropy",
+    "loss": "square",
+    "trees_per_ensemble": 2,
+    "n_filters": 5,
+    "n_basis": 1,
+    "inverse_temperature": 9.0,
+    "pairs": [("a", "b")],
+    "monotone_constraints": {"a": "increasing"},
+    "structure_seed": 7,
+    "reproducible_seed": 7,
+    "noise_backend": "rounded",
 }
 
 

@@ -458,7 +458,7 @@ class _PrivateBoosting(PrivateEstimator):
         """Simulate errors for all bins, using released numbers only."""
         from dpexplain.models.boosting.uncertainty.simulate import simulate_noise
 
-        draws = simulate_noise(self._fit, self._released_terms, self._objective(self.schema_))
+        draws = simulate_noise(self._fit, self._released_terms, self._objective_of_fit())
         if self._fit.pair_tables:  # never with several classes
             sizes = [bins.n_bins for bins in self._fit.binned.bins]
             draws = (with_reactions(draws[0], sizes, self._fit.pair_tables),)
@@ -471,7 +471,11 @@ class _PrivateBoosting(PrivateEstimator):
         """Return estimates of the true curves, computed from released numbers."""
         from dpexplain.models.boosting.uncertainty.effects.effect import estimate_effect
 
-        return estimate_effect(self._fit, self._released_terms, self._objective(self.schema_))
+        return estimate_effect(self._fit, self._released_terms, self._objective_of_fit())
+
+    def _objective_of_fit(self) -> Objective:
+        """Return the objective of the last fit, whatever the parameters are now."""
+        return self._objective(self.schema_)
 
     @abstractmethod
     def _objective(self, schema: Schema) -> Objective:

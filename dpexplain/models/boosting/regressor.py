@@ -364,6 +364,10 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
     def _shared_with_reference(self) -> dict[str, Any]:
         return {**super()._shared_with_reference(), "objective": self.objective}
 
+    def _objective_of_fit(self) -> Objective:
+        counts = self._released_terms.link == "log"
+        return regression("poisson" if counts else "squared", self.schema_)
+
     def _objective(self, schema: Schema) -> Objective:
         return regression(self.objective, schema)
 
