@@ -33,6 +33,9 @@ _MOVES: Final = (
 )
 """Words in the names of Dask's expressions whose result can have its rows in several orders."""
 
+_SORTS: Final = ("SortValues", "SetIndex")
+"""Names of Dask's expressions that look at the records when they are planned."""
+
 _TARGET: Final = "\0target"
 """Name of the column with the target, which is not that of any other column."""
 
@@ -90,6 +93,7 @@ class DaskTable(ChunkedTable):
     def check_target(self, y: Any, schema: Schema) -> None:
         """Check that `y` is a valid target, without reading values."""
         X = self._collection
+        _check_commas(X, schema)
         if _is_frame(X) and isinstance(y, str):
             check_name(y, [str(name) for name in X.columns], schema)
             _check_folders(X, [y])
@@ -220,6 +224,24 @@ def _check_folders(given: Any, names: Collection[str]) -> None:
                     '{"partitioning": {"flavor": "hive", "schema": pyarrow.schema([('
                     f"{name!r}, pyarrow.string())])}}}})."
                 )
+
+
+def _check_commas(X: Any, schema: Schema) -> None:
+    """Check that numbers which Dask may turn into text can be read as text.
+
+    If one cell makes objects of a column, Dask turns all of its cells into text before it sorts by
+    the column or makes an array of it, and its numbers have points.
+    """
+    array = not _is_frame(X)
+    if not array and not any(type(part).__name__ in _SORTS for part in X.expr.walk()):
+        return
+    for part in (*schema.features.values(), schema.target):
+        if getattr(part, "decimal", ".") == ",":
+            raise ValueError(
+                f"X is {'a Dask Array' if array else 'sorted by Dask'}, and the schema has "
+                "decimal=',': because of one cell, Dask may turn all numbers of a column into text "
+                "without commas; pass a Dask DataFrame that is not sorted, or X.compute()."
+            )
 
 
 def _moves_rows(frame: Any) -> bool:

@@ -265,6 +265,27 @@ def dask_converts_columns(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(chunked_dask, "_unconverted", lambda expression, known: expression)
 
 
+def text_that_dask_sorts(name: str) -> Finding:
+    """Sort by a key that is text in one record: are the numbers of others read in another way?"""
+    dd = pytest.importorskip("dask.dataframe")
+    features = {**FEATURES, "age": Numeric(0, 100, decimal=",")}
+    model, (X, y) = estimator(name, features=features), table(name, 30)
+    frame = X.assign(age=(X["age"] + 0.5).astype(object), target=y, key=range(30))
+    more = pd.concat([frame, frame.iloc[:1].assign(key="x")], ignore_index=True)
+
+    def read(frame: pd.DataFrame) -> tuple[Any, str]:
+        return dd.from_pandas(frame, npartitions=2).sort_values("key"), "target"
+
+    try:
+        return replayed(model, read(frame), read(more))
+    except ValueError as refused:
+        return Finding("sorted by Dask" not in str(refused), str(refused))
+
+
+def sorted_text_is_read(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(chunked_dask, "_check_commas", lambda X, schema: None)
+
+
 # --- rows that Dask sorts ----------------------------------------------------------------------
 
 
@@ -379,6 +400,13 @@ ATTACKS = [
         one_dask_cell,
         dask_converts_columns,
         "Dask makes texts of a column of objects",
+        every_model=False,
+    ),
+    Attack(
+        "one key that Dask sorts changes how the numbers of others are read",
+        text_that_dask_sorts,
+        sorted_text_is_read,
+        "Dask may sort tables with a decimal comma",
         every_model=False,
     ),
     Attack(
