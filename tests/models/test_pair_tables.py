@@ -97,9 +97,30 @@ def test_strengths_are_zero_for_what_chance_explains_and_right_for_the_rest():
 
 def test_learned_weights_fit_all_observations():
     likelihood = np.eye(3)[[0] * 90 + [1] * 10] + 1e-9
+    np.testing.assert_allclose(learned_weights(likelihood, np.zeros(3)), [0.9, 0.1, 0.0], atol=1e-3)
     np.testing.assert_allclose(
-        learned_weights(likelihood, np.full(3, 1 / 3), 0.0), [0.9, 0.1, 0.0], atol=1e-6
+        learned_weights(likelihood, np.array([0.0, 0.0, 100.0])), [0.45, 0.05, 0.5], atol=1e-3
     )
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_other_weights_are_much_more_likely(seed):
+    rng = np.random.default_rng(seed)
+    likelihood = np.exp(-0.5 * (rng.normal(0, 2, (60, 1)) - np.linspace(-6, 6, 25)) ** 2)
+    added = rng.choice([0.0, 0.2, 3.0], 25)
+
+    def log_likelihood(weights):
+        of_weights = added[added > 0.0] @ np.log(weights[added > 0.0])
+        return float(np.log(likelihood @ weights).sum() + of_weights)
+
+    best = np.full(25, 1 / 25)
+    for _ in range(3000):
+        owned = best * likelihood
+        best = (owned / owned.sum(axis=1, keepdims=True)).sum(axis=0) + added
+        best /= best.sum()
+    found = learned_weights(likelihood, added)
+    assert found.sum() == pytest.approx(1.0)
+    assert log_likelihood(best) - 0.1 < log_likelihood(found) < log_likelihood(best) + 1e-6
 
 
 @pytest.mark.parametrize("correlation", [-0.9, 0.0, 0.6])

@@ -7,19 +7,21 @@ from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
 
-_ROUNDS = 300
+_CLOSE = 0.1
+"""Rounds end if no other weights can have a log-likelihood that is larger by this number: the data
+do not tell such weights apart."""
+
+_MOST_ROUNDS = 300
 
 
-def learned_weights(likelihood: FloatArray, start: FloatArray, pseudo: float) -> FloatArray:
+def learned_weights(likelihood: FloatArray, added: FloatArray) -> FloatArray:
     """Return weights of a mixture that fit all observations [1]_.
 
     Parameters
     ----------
     likelihood : ndarray of shape (n_observations, n_parts)
-    start : ndarray of shape (n_parts,)
-        Weights without observations.
-    pseudo : float
-        Number of observations that `start` counts for.
+    added : ndarray of shape (n_parts,)
+        Number of additional observations that are assumed to come from each part.
 
     Returns
     -------
@@ -29,10 +31,12 @@ def learned_weights(likelihood: FloatArray, start: FloatArray, pseudo: float) ->
     ----------
     .. [1] Stephens, "False Discovery Rates: A New Deal", Biostatistics 18 (2017), section 2.
     """
-    weights = start
-    for _ in range(_ROUNDS):
-        owned = weights * likelihood
-        owned /= owned.sum(axis=1, keepdims=True)
-        weights = owned.sum(axis=0) + pseudo * start
-        weights = weights / weights.sum()
-    return weights
+    of_parts, total = np.ascontiguousarray(likelihood.T), len(likelihood) + added.sum()
+    weights = (added + 1.0) / (added + 1.0).sum()
+    for _ in range(_MOST_ROUNDS):
+        before = weights
+        weights = (before * (of_parts @ (1.0 / (likelihood @ before))) + added) / total
+        # The log-likelihood is concave, so its slopes limit what any other weights can gain.
+        if total * ((weights / before).max() - 1.0) < _CLOSE:
+            break
+    return np.asarray(weights)

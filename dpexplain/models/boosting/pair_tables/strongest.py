@@ -15,8 +15,9 @@ _LEAST_STRENGTH = 0.02
 """Pairs with a smaller strength get no table, unless all have."""
 
 _STRENGTHS = np.concatenate([[0.0], np.geomspace(0.005, 1.0, 41)])
-_AT_ZERO = 0.5
-_PSEUDO = 3.0
+_ADDED = np.append(1.5, np.full(41, 1.5 / 41))
+"""Number of additional pairs that are assumed to have each strength."""
+
 _FARTHEST = 10.0
 
 
@@ -51,9 +52,7 @@ def strengths(
     seen = np.clip(distances / n, -_FARTHEST, _FARTHEST)
     log = -0.5 * ((seen[:, None] - expected) / std) ** 2
     likelihood = np.exp(log - log.max(axis=1, keepdims=True))
-    start = np.full(len(_STRENGTHS), (1.0 - _AT_ZERO) / (len(_STRENGTHS) - 1))
-    start[0] = _AT_ZERO
-    owned = likelihood * learned_weights(likelihood, start, _PSEUDO)
+    owned = likelihood * learned_weights(likelihood, _ADDED)
     owned /= owned.sum(axis=1, keepdims=True)
     return np.asarray(np.sqrt(owned @ _STRENGTHS**2))
 

@@ -18,8 +18,12 @@ FloatArray = NDArray[np.float64]
 _RATIOS = np.sort(np.append(np.geomspace(0.02, 64.0, 34), [0.0, 1.0]))
 """Possible ratios of a joint count to that of a Gaussian copula."""
 
-_AT_ONE = 0.8
-_PSEUDO, _PSEUDO_OF_TABLE = 3.0, 20.0
+_ADDED = np.where(_RATIOS == 1.0, 2.4, 0.6 / (len(_RATIOS) - 1))
+"""Number of additional cells that are assumed to have each ratio."""
+
+_FROM_OTHERS = 20.0
+"""The weights for all tables count as much as this number of cells of a table."""
+
 _KNOWN = 1.05
 _LEAST = 1e-12
 _ROUNDS = 30
@@ -193,12 +197,10 @@ def estimated(
         log = -0.5 * ((released[:, None] - possible) ** 2 / variance + np.log(variance))
         likelihoods.append(np.exp(log - log.max(axis=1, keepdims=True)))
         counts.append(possible)
-    start = np.full(len(_RATIOS), (1.0 - _AT_ONE) / (len(_RATIOS) - 1))
-    start[_RATIOS == 1.0] = _AT_ONE
-    weights = learned_weights(_telling(np.concatenate(likelihoods)), start, _PSEUDO)
+    weights = learned_weights(_telling(np.concatenate(likelihoods)), _ADDED)
     ratios, variances = [], []
     for likelihood, possible, table in zip(likelihoods, counts, tables.counts, strict=True):
-        own = learned_weights(_telling(likelihood), weights, _PSEUDO_OF_TABLE) * likelihood
+        own = likelihood * learned_weights(_telling(likelihood), _FROM_OTHERS * weights)
         own /= own.sum(axis=1, keepdims=True)
         mean = (own * possible).sum(axis=1)
         spread = np.maximum((own * possible**2).sum(axis=1) - mean**2, 0.0)

@@ -14,6 +14,7 @@ from scipy.special import ndtr, ndtri
 
 from dpexplain.binning.counts import BinCounts
 from dpexplain.binning.groups import shares
+from dpexplain.models.boosting.pair_tables.mixtures import learned_weights
 from dpexplain.models.boosting.pairs import PairSums
 
 FloatArray = NDArray[np.float64]
@@ -22,15 +23,16 @@ PRIOR_STD = 0.35
 """Prior standard deviation of the Fisher transform of a correlation, if no sums were released."""
 
 _WIDTHS = np.array([0.01, 0.02, 0.04, 0.08, 0.16, PRIOR_STD])
-"""Standard deviations of the components of the prior, if sums were released."""
+"""Standard deviations of the components of the prior, if sums were released. Often, most features
+of a table are nearly independent, so the weights of the components fit all pairs."""
 
-_PSEUDO = 3.0
-"""Number of additional pairs that are assumed to come from the widest component of the prior."""
-
-_ROUNDS = 100
+_ADDED = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 3.0])
+"""Number of additional pairs that are assumed to come from each component."""
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
 GRID = np.linspace(-0.995, 0.995, 399)
+_PARTS = np.exp(-0.5 * (np.arctanh(GRID) / _WIDTHS[:, None]) ** 2)
+_PARTS /= _PARTS.sum(axis=1, keepdims=True)
 _LEAST_HALF = 1e-3
 _LEAST_STD = 1e-3
 
@@ -71,43 +73,11 @@ def correlations(
     std = np.hypot(pairs.noise_std / (4.0 * n), 0.25 / np.sqrt(n))
     log = -0.5 * ((expected - both[:, None]) / std) ** 2 + (0.0 if more is None else more)
     likelihood = np.exp(log - log.max(axis=1, keepdims=True))
-    chance = likelihood * _prior(likelihood)
+    chance = likelihood * (learned_weights(likelihood @ _PARTS.T, _ADDED) @ _PARTS)
     chance /= chance.sum(axis=1, keepdims=True)
     mean = chance @ GRID
     spread = np.sqrt(np.maximum(chance @ GRID**2 - mean**2, _LEAST_STD**2))
     return mean, spread
-
-
-def _prior(likelihood: FloatArray) -> FloatArray:
-    """Return the prior of correlations on the grid, learned from all pairs.
-
-    Often, most features of a table are nearly independent. So the prior is a mixture of normal
-    distributions of different widths, with weights that fit all pairs (adaptive shrinkage [1]_).
-
-    Parameters
-    ----------
-    likelihood : ndarray of shape (n_pairs, n_grid)
-        Likelihood of each pair's sum.
-
-    Returns
-    -------
-    ndarray of shape (n_grid,)
-
-    References
-    ----------
-    .. [1] Stephens, "False Discovery Rates: A New Deal", Biostatistics 18 (2017), section 2.
-    """
-    parts = np.exp(-0.5 * (np.arctanh(GRID) / _WIDTHS[:, None]) ** 2)
-    parts /= parts.sum(axis=1, keepdims=True)
-    of_pairs = likelihood @ parts.T
-    weights = np.full(len(parts), 1.0 / len(parts))
-    for _ in range(_ROUNDS):
-        owned = weights * of_pairs
-        owned /= owned.sum(axis=1, keepdims=True)
-        weights = owned.sum(axis=0)
-        weights[-1] += _PSEUDO
-        weights /= weights.sum()
-    return np.asarray(weights @ parts)
 
 
 def both_below(a: FloatArray, b: FloatArray, correlation: float) -> FloatArray:
