@@ -24,7 +24,7 @@ __all__ = ["PATIENCE", "SAID", "Kernel", "finish_bar", "njit"]
 
 SAID: Final = "Compiling numeric kernels (once; see `dpexplain warm`)"
 
-USUAL_KERNELS: Final = 6
+USUAL_KERNELS: Final = 8
 """Number of kernels that the default fit and its explanation compile if none is on disk."""
 
 PATIENCE: Final = 1e8

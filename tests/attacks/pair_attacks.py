@@ -16,6 +16,7 @@ from dpexplain.audit.records import without
 from dpexplain.models.boosting import estimator as boosting_estimator
 from dpexplain.models.boosting import fit as boosting_fit
 from dpexplain.models.boosting import pairs as boosting_pairs
+from dpexplain.models.boosting.pair_tables.joint_counts import by_pair
 from dpexplain.models.boosting.pair_terms.choice import skips_choice
 from dpexplain.models.boosting.records.binned import Records
 
@@ -103,28 +104,29 @@ def _is_class(name: str) -> bool:
 
 def cut_by_the_records(patch: pytest.MonkeyPatch) -> None:
     """Cut each feature at the median of the records instead of the noisy counts."""
-    honest = Records.pair_sums
+    honest = boosting_pairs.pair_sums
 
-    def pair_sums(self: Records, upper: Sequence[Any]) -> Any:
-        middles = [np.median(bins) if len(bins) else 0.0 for bins in self._bins]
+    def pair_sums(records: Records, upper: Sequence[Any]) -> Any:
+        middles = [np.median(bins) if len(bins) else 0.0 for bins in records._bins]
         cut = [np.arange(len(u)) > m for u, m in zip(upper, middles, strict=True)]
-        return honest(self, cut)
+        return honest(records, cut)
 
-    patch.setattr(Records, "pair_sums", pair_sums)
+    patch.setattr(boosting_pairs, "pair_sums", pair_sums)
 
 
 def tables_by_exact_counts(patch: pytest.MonkeyPatch) -> None:
     """Let exact joint counts decide which pairs get a table, instead of noisy distances."""
-    honest, exact = boosting_pairs.by_pair, []
+    honest, exact = Records.joint_counts, []
 
-    def by_pair(*parts: Any) -> Any:
-        exact[:] = honest(*parts)
-        return list(exact)
+    def joint_counts(self: Records, groups: Any, pairs: Any) -> Any:
+        counts = honest(self, groups, pairs)
+        exact[:] = by_pair(counts, groups, pairs)
+        return counts
 
     def strengths(*released: Any) -> Any:
         return np.array([(t**2).sum() / max(t.sum() ** 2, 1) for t in exact], dtype=np.float64)
 
-    patch.setattr(boosting_pairs, "by_pair", by_pair)
+    patch.setattr(Records, "joint_counts", joint_counts)
     patch.setattr(boosting_pairs, "strengths", strengths)
 
 

@@ -139,10 +139,8 @@ def sensitivity_of_a_single_sum(monkeypatch):
 
 
 def records_counted_three_times(monkeypatch):
-    honest = boosting_records.Records.pair_sums
-    monkeypatch.setattr(
-        boosting_records.Records, "pair_sums", lambda self, upper: 3 * honest(self, upper)
-    )
+    honest = pairs.pair_sums
+    monkeypatch.setattr(pairs, "pair_sums", lambda *parts: 3 * honest(*parts))
 
 
 def noise_of_a_tenth(monkeypatch):
@@ -177,8 +175,7 @@ def tables_grouped_by_the_records(monkeypatch):
     def of_records(self, groups, chosen):
         middles = [np.median(b) if len(b) else 0 for b in self._bins]
         exact = [
-            np.minimum(np.arange(len(g)) > m, g.max()).astype(np.uint8)
-            for g, m in zip(groups, middles, strict=True)
+            np.minimum(np.arange(len(g)) > m, g.max()) for g, m in zip(groups, middles, strict=True)
         ]
         for g, e in zip(groups, exact, strict=True):
             e[0], e[-1] = 0, g.max()  # as many cells as before
@@ -191,13 +188,13 @@ def tables_grouped_by_the_records(monkeypatch):
 def halves_cut_at_the_exact_middle(monkeypatch):
     """Let the place where a feature is cut in two depend on the records."""
 
-    def of_records(self, upper):
-        middles = [np.median(b) if len(b) else 0 for b in self._bins]
+    def of_records(records, upper):
+        middles = [np.median(b) if len(b) else 0 for b in records._bins]
         exact = [np.arange(len(u)) > m for u, m in zip(upper, middles, strict=True)]
-        return honest(self, exact)
+        return honest(records, exact)
 
-    honest = boosting_records.Records.pair_sums
-    monkeypatch.setattr(boosting_records.Records, "pair_sums", of_records)
+    honest = pairs.pair_sums
+    monkeypatch.setattr(pairs, "pair_sums", of_records)
 
 
 @pytest.mark.parametrize("kind", ["classes", "three classes", "counts"])

@@ -91,12 +91,12 @@ def test_scores_of_cells_are_added_even_if_the_column_is_replaced_before_a_pass(
     np.testing.assert_array_equal(records._score, expected)
 
 
-def test_pair_sums_of_features_ignore_cells():
+def test_joint_counts_of_features_ignore_cells():
     records = make_records(50, 1)
-    upper = [np.arange(b) >= b // 2 for b in N_BINS]
-    before = records.pair_sums(upper)
+    groups, pairs = [np.arange(b) % 2 for b in N_BINS], [(0, 1), (1, 2)]
+    before = records.joint_counts(groups, pairs)
     records.cross(make_crossing(2))
-    np.testing.assert_array_equal(records.pair_sums(upper), before)
+    np.testing.assert_array_equal(records.joint_counts(groups, pairs), before)
 
 
 @pytest.mark.parametrize("shape", [(15, 15), (16, 16), (256, 1)])

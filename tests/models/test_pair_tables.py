@@ -89,10 +89,10 @@ def test_spanning_pairs_form_trees_of_the_strongest():
 def test_strengths_are_zero_for_what_chance_explains_and_right_for_the_rest():
     distances = np.full(40, 300.0)
     distances[:4] = 8_000.0
-    found = strengths(distances, [300.0] * 40, 50.0, 10_000.0)
+    found = strengths(distances, np.full(40, 300.0), 50.0, 10_000.0)
     np.testing.assert_allclose(found[:4], 0.4, rtol=0.1)
     assert (found[4:] < 0.01).all()
-    assert np.isfinite(strengths(np.array([1e300]), [1.0], 1e-3, 0.0)).all()
+    assert np.isfinite(strengths(np.array([1e300]), np.ones(1), 1e-3, 0.0)).all()
 
 
 def test_learned_weights_fit_all_observations():

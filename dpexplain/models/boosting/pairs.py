@@ -120,72 +120,94 @@ def release_pairs(
     if not budget.pair_share:
         return None
     upper = tuple(upper_half(c, t) for c, t in zip(counts, curves, strict=True))
-    measured = measured_pairs(counts, curves)
+    sums = pair_sums(records, upper)
+    features = measured_features(counts, curves)
+    measured = list(combinations(features, 2))
     groups = [groups_of_bins(c, DISTANCE_GROUPS) for c in counts]
-    of_groups = [_of_groups(c, g) for c, g in zip(counts, groups, strict=True)]
-    expected = [_expected_counts(of_groups, pair, n_samples) for pair in measured]
-    exact = by_pair(records.joint_counts(groups, measured), groups, measured)
-    away = np.array([np.abs(e - x).sum() for e, x in zip(exact, expected, strict=True)])
+    alone = _independent(counts, groups, measured, n_samples)
+    away = alone.distances(records.joint_counts(groups, measured))
     phase = pair_phase(budget, len(counts))
     step = int(_DISTANCE_WEIGHT * LATTICE)
     with mechanism.phase(phase):
-        noisy = mechanism.release(
-            np.concatenate([records.pair_sums(upper) * LATTICE, away.astype(np.int64) * step])
-        )
-    n_sums = len(noisy) - len(measured)
+        noisy = mechanism.release(np.concatenate([sums * LATTICE, away * step]))
     strength = strengths(
-        noisy[n_sums:] / step,
-        [_chance_distance(of_groups, pair, n_samples) for pair in measured],
-        phase.sigma_int / step,
-        n_samples,
+        noisy[len(sums) :] / step, alone.by_chance, phase.sigma_int / step, n_samples
     )
     strongest = spanning_pairs(measured, strength, len(counts))
     tables = release_tables(records, counts, strongest, n_samples, budget, mechanism)
-    of_all = np.full(n_sums, float(np.sqrt(np.mean(strength**2))))
+    of_all = np.full(len(sums), float(np.sqrt(np.mean(strength**2))))
     place = {pair: k for k, pair in enumerate(combinations(range(len(counts)), 2))}
     of_all[[place[pair] for pair in measured]] = strength
-    return PairSums(upper, noisy[:n_sums] / LATTICE, phase.sigma_int / LATTICE, of_all, tables)
+    return PairSums(upper, noisy[: len(sums)] / LATTICE, phase.sigma_int / LATTICE, of_all, tables)
 
 
-def measured_pairs(
-    counts: Sequence[BinCounts], curves: Sequence[FloatArray]
-) -> list[tuple[int, int]]:
-    """Return the pairs of the features with the largest curves, at most 496."""
+def pair_sums(records: BinnedRecords, upper: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
+    """Return the exact sum of each pair, in the order of `PairSums`. NOT PRIVATE."""
+    halves, pairs = [u.astype(np.intp) for u in upper], list(combinations(range(len(upper)), 2))
+    tables = by_pair(records.joint_counts(halves, pairs), halves, pairs)
+    return np.array([2 * table.trace() - table.sum() for table in tables], dtype=np.int64)
+
+
+def measured_features(counts: Sequence[BinCounts], curves: Sequence[FloatArray]) -> list[int]:
+    """Return the features with the largest curves, at most 32."""
     sizes = []
     for own, curve in zip(counts, curves, strict=True):
         share = shares(own)
         sizes.append(share @ (curve - share @ curve) ** 2)
     largest = np.argsort(-np.array(sizes), kind="stable")[:_MOST_MEASURED]
-    return list(combinations(sorted(int(k) for k in largest), 2))
+    return sorted(int(k) for k in largest)
 
 
-def _of_groups(counts: BinCounts, groups: NDArray[np.intp]) -> tuple[FloatArray, FloatArray]:
-    """Return each group's proportion of records, and the variance of its noise."""
-    parts = shares(counts), counts.variance
-    share, variance = (np.bincount(groups, part).astype(np.float64) for part in parts)
-    return share, variance
+@dataclass(frozen=True, eq=False)
+class _Independent:
+    """Joint counts of independent features.
+
+    Attributes
+    ----------
+    counts : ndarray of shape (n_cells,)
+        Expected count of each pair of groups, as a whole number. The tables of all pairs of
+        features are concatenated, row by row.
+    start : ndarray of shape (n_pairs,)
+        First cell of each pair.
+    by_chance : ndarray of shape (n_pairs,)
+        Distance to expect, because counts vary.
+    """
+
+    counts: NDArray[np.int64]
+    start: NDArray[np.intp]
+    by_chance: FloatArray
+
+    def distances(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the sum of the differences from other joint counts, per pair."""
+        return np.add.reduceat(np.abs(counts - self.counts), self.start)
 
 
-def _expected_counts(
-    of_groups: Sequence[tuple[FloatArray, FloatArray]], pair: tuple[int, int], n_samples: float
-) -> NDArray[np.int64]:
-    """Return the joint counts of independent features, as whole numbers."""
-    first, second = (of_groups[k][0] for k in pair)
-    expected = np.outer(first, second) * max(n_samples, 1.0)
-    return np.minimum(np.round(expected), _MOST_EXPECTED).astype(np.int64)
-
-
-def _chance_distance(
-    of_groups: Sequence[tuple[FloatArray, FloatArray]], pair: tuple[int, int], n_samples: float
-) -> float:
-    """Return the distance to expect between independent features, because counts vary."""
-    (first, of_first), (second, of_second) = (of_groups[k] for k in pair)
-    variance = (
-        np.outer(first, second) * max(n_samples, 1.0)
-        + np.outer(of_first, second**2)
-        + np.outer(first**2, of_second)
+def _independent(
+    counts: Sequence[BinCounts],
+    groups: Sequence[NDArray[np.intp]],
+    pairs: Sequence[tuple[int, int]],
+    n_samples: float,
+) -> _Independent:
+    """Return the joint counts of independent features, given the noisy counts of each."""
+    sizes = np.array([g.max() + 1 for g in groups])
+    share, variance = (
+        np.concatenate([np.bincount(g, part) for g, part in zip(groups, parts, strict=True)])
+        for parts in ([shares(c) for c in counts], [c.variance for c in counts])
     )
-    return float(np.sqrt(2.0 / np.pi * variance).sum())
+    first, second = np.array(pairs).T
+    n_cells = sizes[first] * sizes[second]
+    start, own = np.cumsum(n_cells) - n_cells, np.repeat(np.arange(len(pairs)), n_cells)
+    cell, columns = np.arange(n_cells.sum()) - start[own], sizes[second][own]
+    first_group = np.cumsum(sizes) - sizes
+    row = first_group[first][own] + cell // columns
+    column = first_group[second][own] + cell % columns
+    joint, n = share[row] * share[column], max(n_samples, 1.0)
+    spread = joint * n + variance[row] * share[column] ** 2 + share[row] ** 2 * variance[column]
+    return _Independent(
+        np.minimum(np.round(joint * n), _MOST_EXPECTED).astype(np.int64),
+        start,
+        np.add.reduceat(np.sqrt(2.0 / np.pi * spread), start),
+    )
 
 
 def pair_phase(budget: Budget, n_features: int) -> Phase:

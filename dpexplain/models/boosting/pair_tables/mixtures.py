@@ -37,6 +37,6 @@ def learned_weights(likelihood: FloatArray, added: FloatArray) -> FloatArray:
         before = weights
         weights = (before * (of_parts @ (1.0 / (likelihood @ before))) + added) / total
         # The log-likelihood is concave, so its slopes limit what any other weights can gain.
-        if total * ((weights / before).max() - 1.0) < _CLOSE:
+        if (weights <= (1.0 + _CLOSE / total) * before).all():
             break
     return np.asarray(weights)

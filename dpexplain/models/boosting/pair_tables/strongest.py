@@ -22,7 +22,7 @@ _FARTHEST = 10.0
 
 
 def strengths(
-    distances: FloatArray, by_chance: Sequence[float], noise_std: float, n_samples: float
+    distances: FloatArray, by_chance: FloatArray, noise_std: float, n_samples: float
 ) -> FloatArray:
     """Estimate total variation distances from independence.
 
@@ -33,7 +33,7 @@ def strengths(
     ----------
     distances : ndarray of shape (n_pairs,)
         Noisy sum of the differences between joint counts and those of independent features.
-    by_chance : sequence of float
+    by_chance : ndarray of shape (n_pairs,)
         Sum to expect if the features are independent, because counts vary.
     noise_std : float
         Standard deviation of the noise in the distances.
@@ -46,7 +46,7 @@ def strengths(
         Root mean square of the posterior.
     """
     n = max(n_samples, 1.0)
-    chance = np.asarray(by_chance)[:, None] / n
+    chance = by_chance[:, None] / n
     expected = np.sqrt((2.0 * _STRENGTHS) ** 2 + chance**2)
     std = np.hypot(noise_std / n, 0.1 * chance)
     seen = np.clip(distances / n, -_FARTHEST, _FARTHEST)

@@ -18,6 +18,7 @@ from dpexplain.binning.bins import Index
 from dpexplain.mechanisms import Coins
 from dpexplain.models.boosting.records import _kernels_exp
 from dpexplain.models.boosting.records import _kernels_sums as _kernels
+from dpexplain.models.boosting.records._kernels_joint import WORD, count_together, mark_groups
 
 
 @dataclass(frozen=True)
@@ -176,20 +177,13 @@ class BinnedRecords(Protocol):
         """Count the residuals that are not clipped, and all residuals."""
         ...
 
-    def pair_sums(self, upper: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
-        """Return one sum over the records for each pair of features.
-
-        A record adds 1 if its bins of both features are in the same half, and -1 otherwise.
-        """
-        ...
-
     def joint_counts(
         self, groups: Sequence[NDArray[np.intp]], pairs: Sequence[tuple[int, int]]
     ) -> NDArray[np.int64]:
         """Return the number of records in each pair of groups, for some pairs of features.
 
         `groups` contains the group of each bin of each feature, numbered without gaps. The tables
-        of all pairs are concatenated, row by row; a table has at most 65,536 cells.
+        of all pairs are concatenated, row by row.
         """
         ...
 
@@ -334,32 +328,22 @@ class Records:
         inside: NDArray[np.int64] = self._loss.within(*pending, np.float32(clip))
         return inside
 
-    def pair_sums(self, upper: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
-        """Return one sum over the records for each pair of features."""
-        first, second = np.triu_indices(len(upper), 1)
-        sums = np.zeros(len(first), dtype=np.int64)
-        for start in range(0, len(self), _PAIR_ROWS):
-            rows = slice(start, start + _PAIR_ROWS)
-            signs = np.empty((len(upper), len(self._bins[0][rows])), dtype=np.float32)
-            for sign, half, bins in zip(signs, upper, self._bins[: len(upper)], strict=True):
-                sign[:] = np.where(half[bins[rows]], np.float32(1.0), np.float32(-1.0))
-            # Whole numbers below 2**24: single precision adds them exactly, in any order.
-            sums += (signs @ signs.T)[first, second].astype(np.int64)
-        return sums
-
     def joint_counts(
         self, groups: Sequence[NDArray[np.intp]], pairs: Sequence[tuple[int, int]]
     ) -> NDArray[np.int64]:
         """Return the number of records in each pair of groups, for some pairs of features."""
-        sizes = [int(group.max()) + 1 for group in groups]
-        counts = [np.zeros(sizes[i] * sizes[j], dtype=np.int64) for i, j in pairs]
         used = sorted({k for pair in pairs for k in pair})
-        for start in range(0, len(self), _PAIR_ROWS):
-            rows = slice(start, start + _PAIR_ROWS)
-            own = {k: groups[k].astype(np.uint16)[self._bins[k][rows]] for k in used}
-            for (i, j), table in zip(pairs, counts, strict=True):
-                table += np.bincount(own[i] * np.uint16(sizes[j]) + own[j], minlength=len(table))
-        return np.concatenate(counts)
+        sizes = np.zeros(len(groups), dtype=np.int64)
+        sizes[used] = [groups[k].max() + 1 for k in used]
+        start, of_pairs = np.append(0, np.cumsum(sizes)), np.array(pairs).reshape(-1, 2)
+        counts = np.zeros(sizes[of_pairs].prod(axis=1).sum(), dtype=np.int64)
+        for first in range(0, len(self), _PAIR_ROWS):
+            rows = slice(first, min(first + _PAIR_ROWS, len(self)))
+            words = np.zeros((start[-1], -(-(rows.stop - first) // WORD)), dtype=np.uint64)
+            for k in used:
+                mark_groups(self._bins[k][rows], groups[k], words[start[k] : start[k + 1]])
+            count_together(words, start, of_pairs, counts)
+        return counts
 
     def score_counts(
         self, low: float, width: float, n_cells: int, bound: float = 1.0

@@ -468,14 +468,6 @@ class ClusterRecords:
         """Count the residuals that are not clipped, and all residuals."""
         return total(self._shards.ask("within", clip))
 
-    def pair_sums(self, upper: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
-        """Return one sum over the records for each pair of features.
-
-        `upper` marks the bins in the upper half of each feature. A record adds 1 if it is in the
-        upper half of both features or in the lower half of both, and -1 otherwise.
-        """
-        return total(self._shards.ask("pair_sums", upper))
-
     def joint_counts(
         self, groups: Sequence[NDArray[np.intp]], pairs: Sequence[tuple[int, int]]
     ) -> NDArray[np.int64]:
