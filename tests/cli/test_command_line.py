@@ -135,8 +135,8 @@ def test_other_limits_than_those_of_the_ledger_are_refused(folder, capsys):
         (["--out", "m.json", "--target", "incme"], "did you mean 'income'?"),
         (["--out", "m.json", "--schema", "other.toml"], "no such file"),
         (["--out", "m.json", "--schema", "data.csv"], "schema from-dictionary` writes it from a"),
-        (["--out", "m.json", "--schema", "wide.toml"], "lacks the columns 'height'; the schema"),
-        (["--out", "m.json", "--schema", "none.toml"], "lacks the columns 'height'; the schema"),
+        (["--out", "m.json", "--schema", "wide.toml"], "lacks the column 'height'; the schema"),
+        (["--out", "m.json", "--schema", "none.toml"], "lacks the column 'height'; the schema"),
     ],
 )
 def test_wrong_input_is_refused_before_a_ledger_is_begun(folder, capsys, more, message):
