@@ -209,7 +209,7 @@ def test_a_bin_that_holds_everyone_has_no_uncertain_effect(ordered):
 
 def test_curved_dependence_leaves_each_feature_as_it_is():
     shares = [np.full(16, 1 / 16)] * 3
-    population = Population([np.arange(16)] * 3, shares, 2048)
+    population = Population([np.arange(16)] * 3, shares, 2048, np.zeros(3))
     population.draw(np.array([0.6, 0.0, -0.3]))
     found = population.curved_functions(np.array([0, 2]))
     assert found.shape == (2048, 6)

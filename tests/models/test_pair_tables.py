@@ -128,7 +128,7 @@ def test_cells_of_a_copula_have_the_margins_and_the_correlation(correlation):
     order, share = np.array([2, 0, 1, 3]), np.array([0.1, 0.2, 0.3, 0.4])
     first = runs_of(np.arange(6), np.full(6, 1 / 6), np.array([0, 0, 1, 1, 2, 2]))
     second = runs_of(order, share, np.array([0, 1, 0, 1]))
-    cells = copula_cells(first, second, correlation)
+    (cells,) = copula_cells(first, second, np.array([correlation]))
     np.testing.assert_allclose(cells.sum(axis=1), np.full(3, 1 / 3), atol=1e-4)
     np.testing.assert_allclose(cells.sum(axis=0), [0.4, 0.6], atol=1e-4)
     if correlation == 0.0:

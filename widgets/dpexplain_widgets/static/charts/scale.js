@@ -39,11 +39,10 @@ function multiples(step, low, high) {
   return ticks;
 }
 
-/** Round values within [low, high], about `count` of them, and their step; only whole ones on request. */
-export function niceTicks(low, high, count, whole = false) {
+/** Round values within [low, high], about `count` of them, and their step. */
+export function niceTicks(low, high, count) {
   if (!(high > low)) return { ticks: [low], step: 1 };
-  const nice = niceStep(high - low, count);
-  const step = whole ? Math.max(1, Math.floor(nice)) : nice;
+  const step = niceStep(high - low, count);
   return { ticks: multiples(step, low, high), step };
 }
 

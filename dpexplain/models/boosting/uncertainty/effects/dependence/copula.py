@@ -11,7 +11,9 @@ from scipy.special import ndtr, ndtri
 
 FloatArray = NDArray[np.float64]
 
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
+_FROM_ZERO, _BETWEEN = (np.polynomial.legendre.leggauss(n) for n in (16, 3))
+"""Nodes and weights of integrals from zero to a correlation, and between neighbors of many."""
+
 _FARTHEST = 8.0
 _LARGEST = 0.995
 _SIZES = np.concatenate([np.linspace(0.0, 0.9, 19), [0.95, 0.98, _LARGEST]])
@@ -59,38 +61,64 @@ def runs_of(order: NDArray[np.intp], share: FloatArray, groups: NDArray[np.intp]
     return Runs(below, member)
 
 
-def copula_cells(first: Runs, second: Runs, correlation: float) -> FloatArray:
-    """Return the proportion of records in each pair of groups under a Gaussian copula.
+def copula_cells(first: Runs, second: Runs, correlations: FloatArray) -> FloatArray:
+    """Return the proportion of records in each pair of groups under Gaussian copulas.
 
     Parameters
     ----------
     first, second : Runs
-    correlation : float
+    correlations : ndarray of shape (n_correlations,)
 
     Returns
     -------
-    ndarray of shape (n_first, n_second)
+    ndarray of shape (n_correlations, n_first, n_second)
     """
-    return first.member @ _cells(first.below, second.below, correlation) @ second.member.T
+    cells = _cells(first.below, second.below, correlations)
+    return np.asarray(first.member @ cells @ second.member.T)
 
 
-def _cells(first: FloatArray, second: FloatArray, correlation: float) -> FloatArray:
-    """Return proportions between limits, given the proportions below them.
-
-    The integral is that of `both_below`, over the angle whose sine is the correlation.
-    """
-    correlation = float(np.clip(correlation, -_LARGEST, _LARGEST))
+def _cells(first: FloatArray, second: FloatArray, correlations: FloatArray) -> FloatArray:
+    """Return proportions between limits, given the proportions below them."""
     a, b = (
         np.clip(ndtri(np.concatenate([[0.0], below])), -_FARTHEST, _FARTHEST)
         for below in (first, second)
     )
-    angle = np.arcsin(correlation) * (_NODES + 1.0) / 2.0
-    sine, cosine2 = np.sin(angle), np.cos(angle) ** 2
-    square = a[:, None, None] ** 2 + b[None, :, None] ** 2
-    square = square - 2.0 * sine * a[:, None, None] * b[None, :, None]
-    area = np.exp(-square / (2.0 * cosine2)) @ _WEIGHTS * np.arcsin(correlation) / (4.0 * np.pi)
-    below = np.outer(ndtr(a), ndtr(b)) + area
-    return np.asarray(np.maximum(np.diff(np.diff(below, axis=0), axis=1), 0.0))
+    below = both_below(a[:, None], b, np.clip(correlations, -_LARGEST, _LARGEST))
+    return np.asarray(np.maximum(np.diff(np.diff(below, axis=1), axis=2), 0.0))
+
+
+def both_below(a: FloatArray, b: FloatArray, correlations: FloatArray) -> FloatArray:
+    """Return the probability that two normal variables are both below their limits.
+
+    Parameters
+    ----------
+    a, b : ndarray
+        Upper limits of the first and of the second variable, respectively; they are broadcast.
+    correlations : ndarray of shape (n_correlations,)
+        Correlations of the two standard normal variables.
+
+    Returns
+    -------
+    ndarray of shape (n_correlations, ...)
+
+    References
+    ----------
+    .. [1] Drezner, Wesolowsky, "On the computation of the bivariate normal integral", Journal of
+       Statistical Computation and Simulation 35 (1990), equation 3.
+    """
+    # The integral runs over the angle whose sine is the correlation, from 0, where the variables
+    # are independent. It is added up from one correlation to the next.
+    a, b = np.broadcast_arrays(a, b)
+    angles = np.arcsin(correlations)
+    ends = np.sort(np.append(angles, 0.0))
+    nodes, weights = _FROM_ZERO if len(angles) == 1 else _BETWEEN
+    width = np.diff(ends)[:, None]
+    angle = (ends[:-1, None] + width * (nodes + 1.0) / 2.0)[..., *[None] * a.ndim]
+    density = np.exp((np.sin(angle) * (a * b) - (a**2 + b**2) / 2.0) / np.cos(angle) ** 2)
+    parts = np.einsum("ij,ij...->i...", width * weights, density)
+    area = np.concatenate([np.zeros((1, *a.shape)), np.cumsum(parts, axis=0)])
+    area = area[np.searchsorted(ends, angles)] - area[np.searchsorted(ends, 0.0)]
+    return np.asarray(ndtr(a) * ndtr(b) + area / (4.0 * np.pi))
 
 
 def as_correlation(distance: FloatArray, n_groups: int) -> FloatArray:
@@ -116,4 +144,4 @@ def as_correlation(distance: FloatArray, n_groups: int) -> FloatArray:
 def _distances(n_groups: int) -> FloatArray:
     first, second = (np.arange(1, n + 1) / n for n in (n_groups, _MOST_GROUPS))
     equal = 1.0 / (n_groups * _MOST_GROUPS)
-    return np.array([np.abs(_cells(first, second, size) - equal).sum() / 2.0 for size in _SIZES])
+    return np.asarray(np.abs(_cells(first, second, _SIZES) - equal).sum(axis=(1, 2)) / 2.0)

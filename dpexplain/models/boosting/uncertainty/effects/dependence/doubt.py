@@ -85,8 +85,8 @@ def doubts(
     if tables is not None:
         n = max(n_samples, 1.0)
         for (i, j), variance in zip(tables.tables.pairs, tables.variances, strict=True):
-            of_rows = np.maximum(n * tables.margin(i), 1.0)
-            of_columns = np.maximum(n * tables.margin(j), 1.0)
+            of_rows = np.maximum(n * tables.margins[i], 1.0)
+            of_columns = np.maximum(n * tables.margins[j], 1.0)
             found[i, j] = (variance.sum(axis=1) / of_rows).sum() / n
             found[j, i] = (variance.sum(axis=0) / of_columns).sum() / n
     return found

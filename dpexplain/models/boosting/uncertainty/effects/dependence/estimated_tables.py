@@ -9,6 +9,7 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
+from dpexplain._utils.caching import kept_property
 from dpexplain.models.boosting.pair_tables.joint_counts import PairTables
 from dpexplain.models.boosting.pair_tables.mixtures import learned_weights
 from dpexplain.models.boosting.uncertainty.effects.dependence.copula import Runs, copula_cells
@@ -26,6 +27,7 @@ _FROM_OTHERS = 20.0
 
 _KNOWN = 1.05
 _LEAST = 1e-12
+_CLOSE = 1e-6
 _ROUNDS = 30
 _STEPS = np.tanh(np.linspace(-2.6, 2.6, 53))
 
@@ -50,16 +52,16 @@ class EstimatedTables:
     ratios: tuple[FloatArray, ...]
     variances: tuple[FloatArray, ...]
 
-    def margin(self, feature: int) -> FloatArray:
-        """Return the proportion of the records in each group of a feature."""
-        runs = self.runs[feature]
-        return np.asarray(runs.member @ np.diff(runs.below, prepend=0.0))
+    @kept_property
+    def margins(self) -> tuple[FloatArray, ...]:
+        """Proportion of the records in each group of each feature."""
+        return tuple(runs.member @ np.diff(runs.below, prepend=0.0) for runs in self.runs)
 
     def joint(self, place: int, correlation: float) -> FloatArray:
         """Return the proportion of the records in each pair of groups of a table."""
         first, second = self.tables.pairs[place]
-        cells = copula_cells(self.runs[first], self.runs[second], correlation)
-        return agreeing(cells * self.ratios[place], self.margin(first), self.margin(second))
+        (cells,) = copula_cells(self.runs[first], self.runs[second], np.array([correlation]))
+        return agreeing(cells * self.ratios[place], self.margins[first], self.margins[second])
 
     def squares(self, correlation: FloatArray) -> FloatArray:
         """Return the squared dependence that the tables show.
@@ -84,7 +86,7 @@ class EstimatedTables:
     def assign(
         self,
         bins: NDArray[np.int64],
-        scores: FloatArray,
+        ranked: NDArray[np.intp],
         matrix: FloatArray,
         order: Sequence[NDArray[np.intp]],
         shares: Sequence[FloatArray],
@@ -98,8 +100,8 @@ class EstimatedTables:
         ----------
         bins : ndarray of shape (n_points, n_features)
             Bins of each point; changed in place.
-        scores : ndarray of shape (n_points, n_features)
-            Normal scores by which points are ranked.
+        ranked : ndarray of shape (n_points, n_features)
+            Points by their normal score of each feature, from lowest to highest.
         matrix : ndarray of shape (n_features, n_features)
             Correlations of the scores.
         order : sequence of ndarray of shape (n_bins,)
@@ -109,17 +111,40 @@ class EstimatedTables:
         """
         for place, (first, second) in enumerate(self.tables.pairs):
             of_first, of_second = (self.tables.groups[k] for k in (first, second))
-            in_group = np.maximum(self.margin(second), 1e-300)[of_second]
+            in_group = np.maximum(self.margins[second], 1e-300)[of_second]
             own = shares[second] / shares[second].sum() / in_group
             rows = self.joint(place, float(matrix[first, second]))[:, of_second] * own
-            at, sorted_bins = of_first[bins[:, first]], order[second]
-            for group, row in enumerate(rows[:, sorted_bins]):
-                points = np.flatnonzero(at == group)
-                below = np.cumsum(row) / max(float(row.sum()), 1e-300)
-                ranks = (np.arange(len(points)) + 0.5) / max(len(points), 1)
-                found = np.minimum(np.searchsorted(below, ranks), len(row) - 1)
-                by_rank = points[np.argsort(scores[points, second], kind="stable")]
-                bins[by_rank, second] = sorted_bins[found]
+            below = np.cumsum(rows[:, order[second]], axis=1)
+            below /= np.maximum(below[:, -1:], 1e-300)
+            group = of_first[bins[ranked[:, second], first]].astype(np.uint8)
+            points = ranked[np.argsort(group, kind="stable"), second]
+            sizes = np.bincount(group, minlength=len(below))
+            bins[points, second] = in_order(order[second], below, sizes)
+
+
+def in_order(
+    order: NDArray[np.intp], below: FloatArray, n_points: NDArray[np.intp]
+) -> NDArray[np.intp]:
+    """Return the bins of points that are sorted by rank within each group.
+
+    Parameters
+    ----------
+    order : ndarray of shape (n_bins,)
+        Bins from lowest to highest.
+    below : ndarray of shape (n_groups, n_bins)
+        Proportion of each group's points up to the end of each of these bins.
+    n_points : ndarray of shape (n_groups,)
+        Number of points in each group.
+
+    Returns
+    -------
+    ndarray of shape (n_points_total,)
+        The bins, group by group.
+    """
+    ends = np.floor(below * n_points[:, None] + 0.5).astype(np.intp)
+    ends[:, -1] = n_points
+    n_each = np.diff(ends, axis=1, prepend=0)
+    return np.repeat(np.broadcast_to(order, n_each.shape).ravel(), n_each.ravel())
 
 
 def log_likelihood(
@@ -145,7 +170,7 @@ def log_likelihood(
     found = np.zeros((comb(len(runs), 2), len(correlations)))
     n, variance = max(n_samples, 1.0), tables.noise_std**2
     for place, first, second, counts in _each(tables, runs):
-        expected = n * np.stack([copula_cells(first, second, r).ravel() for r in _STEPS])
+        expected = n * copula_cells(first, second, _STEPS).reshape(len(_STEPS), -1)
         of_cells = variance + np.maximum(expected, 1.0)
         squares = (counts - expected) ** 2 / of_cells
         log = -0.5 * (squares + np.log(of_cells)).sum(axis=1)
@@ -191,7 +216,7 @@ def estimated(
     """
     n, likelihoods, counts = max(n_samples, 1.0), [], []
     for place, first, second, released in _each(tables, runs):
-        expected = copula_cells(first, second, float(correlation[place])).ravel()
+        expected = copula_cells(first, second, correlation[[place]]).ravel()
         possible = np.minimum(np.maximum(n * expected, 1e-9)[:, None] * _RATIOS, n)
         variance = tables.noise_std**2 + np.maximum(possible, 1.0)
         log = -0.5 * ((released[:, None] - possible) ** 2 / variance + np.log(variance))
@@ -232,8 +257,11 @@ def agreeing(table: FloatArray, rows: FloatArray, columns: FloatArray) -> FloatA
     """
     table = table + _LEAST
     for _ in range(_ROUNDS):
-        table = table * (rows / np.maximum(table.sum(axis=1), _LEAST))[:, None]
+        change = rows / np.maximum(table.sum(axis=1), _LEAST)
+        table = table * change[:, None]
         table = table * (columns / np.maximum(table.sum(axis=0), _LEAST))
+        if (np.abs(change - 1.0) < _CLOSE).all():
+            break
     return np.asarray(table)
 
 

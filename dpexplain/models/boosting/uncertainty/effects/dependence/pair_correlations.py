@@ -10,12 +10,13 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtri
 
 from dpexplain.binning.counts import BinCounts
 from dpexplain.binning.groups import shares
 from dpexplain.models.boosting.pair_tables.mixtures import learned_weights
 from dpexplain.models.boosting.pairs import PairSums
+from dpexplain.models.boosting.uncertainty.effects.dependence.copula import both_below
 
 FloatArray = NDArray[np.float64]
 
@@ -29,7 +30,6 @@ of a table are nearly independent, so the weights of the components fit all pair
 _ADDED = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 3.0])
 """Number of additional pairs that are assumed to come from each component."""
 
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
 GRID = np.linspace(-0.995, 0.995, 399)
 _PARTS = np.exp(-0.5 * (np.arctanh(GRID) / _WIDTHS[:, None]) ** 2)
 _PARTS /= _PARTS.sum(axis=1, keepdims=True)
@@ -68,7 +68,7 @@ def correlations(
     above = np.clip(above, _LEAST_HALF, 1.0 - _LEAST_HALF)
     both = (pairs.sums / n - 1.0 + 2.0 * above[first] + 2.0 * above[second]) / 4.0
     score = ndtri(above)
-    expected = np.stack([both_below(score[first], score[second], r) for r in GRID], axis=1)
+    expected = both_below(score[first], score[second], GRID).T
     # The proportion of records above both cuts also varies between samples of records.
     std = np.hypot(pairs.noise_std / (4.0 * n), 0.25 / np.sqrt(n))
     log = -0.5 * ((expected - both[:, None]) / std) ** 2 + (0.0 if more is None else more)
@@ -78,31 +78,3 @@ def correlations(
     mean = chance @ GRID
     spread = np.sqrt(np.maximum(chance @ GRID**2 - mean**2, _LEAST_STD**2))
     return mean, spread
-
-
-def both_below(a: FloatArray, b: FloatArray, correlation: float) -> FloatArray:
-    """Return the probability that two normal variables are both below their limits.
-
-    Parameters
-    ----------
-    a, b : ndarray of shape (n,)
-        Upper limits of the first and of the second variable, respectively.
-    correlation : float
-        Correlation of the two standard normal variables.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-
-    References
-    ----------
-    .. [1] Drezner, Wesolowsky, "On the computation of the bivariate normal integral", Journal of
-       Statistical Computation and Simulation 35 (1990), equation 3.
-    """
-    # The integral runs over the angle whose sine is the correlation.
-    angle = np.arcsin(correlation) * (_NODES + 1.0) / 2.0
-    sine, cosine2 = np.sin(angle), np.cos(angle) ** 2
-    a, b = a[:, None], b[:, None]
-    density = np.exp(-(a**2 - 2.0 * sine * a * b + b**2) / (2.0 * cosine2))
-    area = density @ _WEIGHTS * np.arcsin(correlation) / 2.0 / (2.0 * np.pi)
-    return np.asarray(ndtr(a[:, 0]) * ndtr(b[:, 0]) + area, dtype=np.float64)

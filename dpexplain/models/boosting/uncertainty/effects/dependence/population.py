@@ -11,6 +11,7 @@ from scipy.stats import qmc
 
 from dpexplain.models.boosting.uncertainty.effects.dependence.estimated_tables import (
     EstimatedTables,
+    in_order,
 )
 
 FloatArray = NDArray[np.float64]
@@ -33,6 +34,8 @@ class Population:
         Proportion of the records in each bin.
     n_records : int
         Number of points, a power of two.
+    correlations : ndarray of shape (n_pairs,)
+        Correlation of each pair, as in `draw`.
     tables : EstimatedTables or None, default=None
         Tables of pairs of features.
     """
@@ -42,6 +45,7 @@ class Population:
         order: Sequence[NDArray[np.intp]],
         shares: Sequence[FloatArray],
         n_records: int,
+        correlations: FloatArray,
         tables: EstimatedTables | None = None,
     ) -> None:
         even = qmc.Sobol(len(order), seed=_SEED).random(n_records)
@@ -49,13 +53,12 @@ class Population:
         self._order, self._shares, self._tables = list(order), list(shares), tables
         self._below = [np.cumsum(s[o]) / s.sum() for s, o in zip(shares, order, strict=True)]
         self._first = np.cumsum([0, *(len(o) for o in order[:-1])])
-        self.n_records = n_records
-        self.draw(np.zeros(len(order) * (len(order) - 1) // 2))
+        self.draw(correlations)
 
     def __repr__(self) -> str:
         return f"<Population of {self.n_records} points>"
 
-    def draw(self, correlations: FloatArray) -> None:
+    def draw(self, correlations: FloatArray, n_records: int | None = None) -> None:
         """Redraw the points with new correlations, but the same proportion in each bin.
 
         Parameters
@@ -63,17 +66,19 @@ class Population:
         correlations : ndarray of shape (n_pairs,)
             Correlation of each pair, in the order of ``numpy.triu_indices``. If the correlations
             are inconsistent, they are replaced by similar valid correlations.
+        n_records : int or None, default=None
+            Number of points, a power of two. If None, all points are drawn.
         """
-        n = len(self._order)
+        n, points = len(self._order), self._independent[:n_records]
+        self.n_records = len(points)
         self.matrix = _possible(n, correlations)
-        self.scores = self._independent @ np.linalg.cholesky(self.matrix).T
-        places = (np.arange(self.n_records) + 0.5) / self.n_records
+        self.scores = points @ np.linalg.cholesky(self.matrix).T
+        ranked = np.argsort(self.scores, axis=0)
         bins = np.empty((self.n_records, n), dtype=np.int64)
         for k, (order, below) in enumerate(zip(self._order, self._below, strict=True)):
-            sorted_bins = order[np.minimum(np.searchsorted(below, places), len(order) - 1)]
-            bins[np.argsort(self.scores[:, k]), k] = sorted_bins
+            bins[ranked[:, k], k] = in_order(order, below[None], np.array([self.n_records]))
         if self._tables is not None:
-            self._tables.assign(bins, self.scores, self.matrix, self._order, self._shares)
+            self._tables.assign(bins, ranked, self.matrix, self._order, self._shares)
         self.bins, self.cells = bins, bins + self._first
 
     def score_functions(self, pairs: NDArray[np.intp]) -> FloatArray:
