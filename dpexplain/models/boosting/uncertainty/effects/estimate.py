@@ -71,6 +71,9 @@ CURVED = 0.3
 """Some features depend on others along curves for certain if such a dependence explains at least
 this proportion of a variance."""
 
+FIRST_POINTS = 1024
+"""Largest number of points in the first steps, which only have to come close."""
+
 LARGEST_CORRELATION = 0.98
 USUAL = 0.7
 """Typical size of a curve, in log-odds (or standard deviations of a residual)."""
@@ -165,6 +168,7 @@ class Estimate:
         chosen = np.zeros(0, dtype=np.intp)
         dispersion = np.full(int(self._high is not None), PRIOR_MEAN)
         prior = np.full(len(dispersion), PRIOR_MEAN), np.full(len(dispersion), PRIOR_STD)
+        self._population.draw(correlation, self._n_points(0))
         for step in range(self._effort.n_steps):
             curves = self._curves(at)
             truth = at[0] + curves[self._population.cells].sum(axis=1)
@@ -212,9 +216,14 @@ class Estimate:
             dispersion = np.array([bounded(d) for d in after.mean[len(here) - len(dispersion) :]])
             np.clip(correlation, -LARGEST_CORRELATION, LARGEST_CORRELATION, out=correlation)
             if not last:
-                self._population.draw(correlation)
+                self._population.draw(correlation, self._n_points(step + 1))
                 chosen = pairs_that_matter(self._spreads(at), spread, self._effort.most_pairs)
         return self._summary(at, jumping, chosen, found)
+
+    def _n_points(self, step: int) -> int:
+        """Return the number of points in a step: few, until it is one of the last two."""
+        n = self._effort.n_records
+        return n if step + 2 >= self._effort.n_steps else min(n, FIRST_POINTS)
 
     def _derivatives(
         self, chosen: NDArray[np.intp], *, curved: bool
