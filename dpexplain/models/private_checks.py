@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import warnings
+
 import numpy as np
 
 from dpexplain._utils.validation import (
@@ -12,10 +15,12 @@ from dpexplain._utils.validation import (
     check_epsilon,
 )
 from dpexplain.accounting._ledger.process import check_ledger
+from dpexplain.exceptions import PrivacyWarning
 from dpexplain.mechanisms import NOISE_BACKENDS
 from dpexplain.models.private_hooks import PrivateHooks
 from dpexplain.schema import Classes, Schema
 
+_LARGE_DELTA = 1e-3  # no table for which models are fitted has so few records
 _CLASSIFIER, _REGRESSOR = "DPExplainableBoostingClassifier", "DPExplainableBoostingRegressor"
 
 
@@ -35,6 +40,11 @@ def check_private_parameters(model: PrivateHooks) -> None:
         If the schema or the ledger has the wrong type.
     BudgetError
         If the ledger belongs to another process.
+
+    Warns
+    -----
+    PrivacyWarning
+        If epsilon is above 10, or delta is at least ``1 / n_public`` or, without it, above 0.001.
     """
     reference = _CLASSIFIER if model._target_kind is Classes else _REGRESSOR
     check_epsilon(
@@ -42,7 +52,14 @@ def check_private_parameters(model: PrivateHooks) -> None:
     )
     if model.n_public is not None:
         check_count("n_public", model.n_public)
-    check_delta(model.delta, n_public=model.n_public)
+    delta = check_delta(model.delta, n_public=model.n_public)
+    if model.n_public is None and delta > _LARGE_DELTA:
+        warnings.warn(
+            f"delta={delta:g} is large: publishing one complete random record of a table of "
+            f"{math.ceil(1 / delta)} or more would satisfy this guarantee; lower delta.",
+            PrivacyWarning,
+            stacklevel=2,
+        )
     check_adjacency(model.adjacency)
     check_choice("noise_backend", model.noise_backend, NOISE_BACKENDS)
     if model.max_rows_per_person is not None:

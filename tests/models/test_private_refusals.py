@@ -271,6 +271,8 @@ def test_a_delta_of_one_person_or_more_warns(name):
     X, y = make_data(name)
     with pytest.warns(PrivacyWarning, match="delta"):
         make(name, delta=1e-2, n_public=400).fit(X, y)
+    with pytest.warns(PrivacyWarning, match="one complete random record of a table of 100 or more"):
+        make(name, delta=1e-2).fit(X, y)
 
 
 @every_model
