@@ -246,6 +246,13 @@ def test_headings_have_other_names_and_the_first_of_two_descriptions_is_used(pat
     assert Schema.from_dictionary(path) == Schema({"age": age})
 
 
+def test_the_table_of_a_schema_lists_each_code_once(path: Path) -> None:
+    path.write_text("name,type,categories\nsex,category,1=male|2=female\n", encoding="utf-8")
+    page = Schema.from_dictionary(path)._repr_html_()
+    assert "alias 1 = male, 2 = female" in page
+    assert page.count("1 = male") == 1
+
+
 def test_an_alias_may_name_the_code_of_its_category(path: Path) -> None:
     path.write_text(TEXT.replace("=female;;", "=2;;"), encoding="utf-8")
     schema = Schema.from_dictionary(path, target="died")

@@ -50,9 +50,9 @@ def test_empty_tables_encode_to_empty_arrays() -> None:
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        (["age"], "lacks the columns 'job'; the schema names 'age', 'job'; add or rename them"),
-        (["age", "job", "job"], "more than once the columns 'job'"),
-        (["Age", "job"], r"lacks the columns 'age' \(did you mean 'Age'\?\); the schema names"),
+        (["age"], "lacks the column 'job'; the schema names 'age', 'job'; add or rename it"),
+        (["age", "job", "job"], "has the column 'job' more than once"),
+        (["Age", "job"], r"lacks the column 'age' \(did you mean 'Age'\?\); the schema names"),
         (["agee", "Job"], r"'age' \(did you mean 'agee'\?\), 'job' \(did you mean 'Job'\?\);"),
         (range(2), "lacks the columns 'age', 'job'"),
     ],

@@ -22,6 +22,7 @@ __all__ = [
     "check_delta",
     "check_epsilon",
     "check_in_range",
+    "plain_number",
     "shown",
 ]
 
@@ -63,6 +64,22 @@ def _as_float(value: object) -> float:
         return float(value)
     except OverflowError:  # an integer beyond the range of floats
         return -math.inf if str(value).startswith("-") else math.inf
+
+
+def plain_number(value: object) -> object:
+    """Convert a real number of any type to float; return anything else unchanged.
+
+    Parameters
+    ----------
+    value : object
+        A parameter that was not checked yet.
+
+    Returns
+    -------
+    object
+    """
+    number = _as_float(value)
+    return value if math.isnan(number) else number
 
 
 def check_epsilon(

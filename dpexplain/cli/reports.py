@@ -11,15 +11,16 @@ import dpexplain.io
 from dpexplain.cli.errors import CommandError, after_the_charge
 from dpexplain.cli.fits import add_sweep, swept
 from dpexplain.cli.options import add_command, check_place
-from dpexplain.cli.show import add_class, of_class
+from dpexplain.cli.show import add_class, of_class, opened_ledger_to_read
 from dpexplain.cli.tables import read_schema
 from dpexplain.cli.text import account_line, described
+from dpexplain.explain import FilterBank, MulticlassExplanation
 from dpexplain.explain._text import listing
 from dpexplain.schema import Classes
 
 _NEEDED = ("target", "schema", "epsilons")
 _OF_EVERY_REPORT = (
-    "table", "quiet", "out", "title", "replace", "not_for_release", "of_class", "help",
+    "table", "quiet", "out", "title", "replace", "not_for_release", "of_class", "help", "ledger",
 )  # fmt: skip
 
 
@@ -32,7 +33,8 @@ def add_commands(commands: Any) -> None:
         "anywhere, without network. Anything not private is omitted.",
         examples="dpexplain report data.csv --target income --schema schema.toml "
         "--epsilon 0.5 1 4 --out report.html\n"
-        "dpexplain report sweep.json --out report.html",
+        "dpexplain report sweep.json --out report.html\n"
+        "dpexplain report model.json --ledger data.ledger.json --out report.html",
     )
     add_sweep(report)
     add_class(report)
@@ -67,7 +69,10 @@ def run_report(asked: argparse.Namespace) -> None:
     statement, last, charged = None, "", False
     if saved:
         _refuse_fit_options(asked)
-        source = of_class(dpexplain.io.load(asked.table), asked)
+        loaded = dpexplain.io.load(asked.table)
+        if asked.ledger is not None:
+            loaded = _with_ledger(loaded, asked)
+        source = of_class(loaded, asked)
     else:
         _require_fit_options(asked)
         _check_class(asked)
@@ -85,6 +90,31 @@ def run_report(asked: argparse.Namespace) -> None:
         if not asked.quiet:
             parts = (described(source), last, f"saved to {written}")
             print("\n\n".join(part for part in parts if part))
+
+
+def _with_ledger(shown: Any, asked: argparse.Namespace) -> Any:
+    """Return a saved fit as a comparison of one epsilon, with its ledger."""
+    from dpexplain.accounting.ledger_state import LedgerState
+    from dpexplain.certificate.releasing import fits_file
+    from dpexplain.certificate.wording import Released
+    from dpexplain.compare import Comparison, FilterComparison, MulticlassComparison
+
+    if not isinstance(shown, Released):
+        raise CommandError(f"{asked.table} holds the ledger of its fits already; omit --ledger.")
+    ledger = opened_ledger_to_read(asked.ledger)
+    state = LedgerState.from_json(ledger.to_json())
+    if not any(fits_file(entry, shown, state) for entry in state.entries):
+        raise CommandError(
+            f"no entry of {asked.ledger} promises what {asked.table} does; pass the ledger that "
+            "this fit was charged to."
+        )
+    epsilon = shown.guarantee.epsilon
+    title = f"{shown.model_name}: {shown.target_name}"
+    shared: dict[str, Any] = {"ledger": ledger.summary(), "title": title}
+    if isinstance(shown, MulticlassExplanation):
+        return MulticlassComparison.from_fits({epsilon: (shown,)}, reference=None, **shared)
+    kind: Any = FilterComparison if isinstance(shown, FilterBank) else Comparison
+    return kind((epsilon,), {epsilon: (shown,)}, **shared)
 
 
 def page_writer() -> Any:

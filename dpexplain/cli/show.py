@@ -30,6 +30,7 @@ from dpexplain.explain.display import ONE_OF_A_SWEEP, Display
 if TYPE_CHECKING:
     import pandas as pd
 
+    from dpexplain.accounting import PrivacyLedger
     from dpexplain.explain import Claim
 
 _FIGURES = (".png", ".svg", ".pdf")
@@ -346,20 +347,39 @@ def _draw(shown: Display, term: str | None, path: Path, show: str | None) -> Non
     dpexplain.io.write_file(path, drawn.getvalue())
 
 
-def run_ledger(asked: argparse.Namespace) -> None:
-    """Print a ledger's privacy statement."""
+def opened_ledger_to_read(place: Path | str) -> PrivacyLedger:
+    """Open a ledger that a command shows and does not charge.
+
+    Parameters
+    ----------
+    place : Path or str
+        File, or address of a database.
+
+    Returns
+    -------
+    PrivacyLedger
+
+    Raises
+    ------
+    CommandError
+        If there is no such file, or it is not an intact ledger.
+    """
     from dpexplain.accounting import PrivacyLedger
 
-    in_file = isinstance(asked.file, Path)
-    if in_file and not asked.file.is_file():
+    if isinstance(place, Path) and not place.is_file():
         raise CommandError(
-            f"{asked.file}: no such file; fit creates TABLE.ledger.json next to the table."
+            f"{place}: no such file; fit creates TABLE.ledger.json next to the table."
         )
     try:
-        ledger = PrivacyLedger.open(asked.file)
+        return PrivacyLedger.open(place)
     except BudgetError as error:  # nothing was charged: this is not a ledger, or it is damaged
-        reason = _why_no_ledger(asked.file, error) if in_file else str(error)
+        reason = _why_no_ledger(place, error) if isinstance(place, Path) else str(error)
         raise CommandError(reason) from None
+
+
+def run_ledger(asked: argparse.Namespace) -> None:
+    """Print a ledger's privacy statement."""
+    ledger = opened_ledger_to_read(asked.file)
     if asked.format == "entries":
         print(entries_text(ledger.frame()))
         return

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpexplain._utils.tracebacks import without_records
+from dpexplain._utils.validation import plain_number
 from dpexplain._utils.version import __version__
 from dpexplain.accounting import Event, NonPrivateEvent, PrivacyLedger
 from dpexplain.accounting._ledger.process import is_unlisted, ledgers_of, warn_of_total
@@ -150,6 +151,9 @@ class PrivateEstimator(PrivateHooks):
         # the fit and the guarantee must all use the same parameters.
         work = type(self).__new__(type(self))
         vars(work).update(vars(self))
+        for name in ("epsilon", "delta"):  # other kinds of numbers could fail after the charge
+            if name in vars(work):
+                setattr(work, name, plain_number(getattr(work, name)))
         given, X = groups, features_without_groups(X, groups, work.schema)
         events = work.planned_events(X)
         y = work._as_target(y, X)

@@ -108,7 +108,8 @@ def _kind_and_values(part: Numeric | Categorical | Range | Classes) -> tuple[str
 
 def _rules(part: Numeric | Categorical | Range | Classes) -> list[str]:
     """Describe the cleaning rules of a column, with one string for each kind of rule."""
-    aliases = [f"{spelling} = {name}" for spelling, name in getattr(part, "aliases", ())]
+    pairs = dict(getattr(part, "aliases", ()))
+    aliases = [f"{each} = {name}" for each, name in pairs.items() if not _repeats(each, pairs)]
     listed = {
         "decimal comma": [""] if getattr(part, "decimal", ".") == "," else [],
         "thousands ": [repr(t)] if (t := getattr(part, "thousands", "")) else [],
@@ -118,6 +119,12 @@ def _rules(part: Numeric | Categorical | Range | Classes) -> list[str]:
         "missing ": list(part.missing),
     }
     return [words + _joined(tuple(found), ", ") for words, found in listed.items() if found]
+
+
+def _repeats(spelling: str, pairs: dict[str, str]) -> bool:
+    """Return whether a spelling is a listed code with its name, as in "1 = male"."""
+    code, _, name = spelling.partition("=")
+    return name.strip() == pairs[spelling] and pairs.get(code.strip()) == pairs[spelling]
 
 
 def _joined(values: tuple[Label, ...], separator: str) -> str:

@@ -271,14 +271,15 @@ def check_names(names: Sequence[str], schema: KnownColumns) -> None:
     missing = [name for name in schema.feature_names if name not in names]
     doubled = [name for name in schema.feature_names if names.count(name) > 1]
     unknown = [name for name in names if name not in schema.features]
-    for problem, found, others, step in (
-        ("lacks", missing, unknown, "add or rename them"),
-        ("has more than once", doubled, [], "pass each once"),
+    for verb, found, others, more, step in (
+        ("lacks", missing, unknown, "", "add or rename"),
+        ("has", doubled, [], " more than once", "remove all but one of"),
     ):
         if found:
+            columns, them = ("column", "it") if len(found) == 1 else ("columns", "them")
             raise SchemaError(
-                f"X {problem} the columns {_named(found, others)}; the schema names "
-                f"{_named(list(schema.feature_names))}; {step}."
+                f"X {verb} the {columns} {_named(found, others)}{more}; the schema names "
+                f"{_named(list(schema.feature_names))}; {step} {them}."
             )
 
 

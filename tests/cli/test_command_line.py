@@ -135,8 +135,8 @@ def test_other_limits_than_those_of_the_ledger_are_refused(folder, capsys):
         (["--out", "m.json", "--target", "incme"], "did you mean 'income'?"),
         (["--out", "m.json", "--schema", "other.toml"], "no such file"),
         (["--out", "m.json", "--schema", "data.csv"], "schema from-dictionary` writes it from a"),
-        (["--out", "m.json", "--schema", "wide.toml"], "lacks the columns 'height'; the schema"),
-        (["--out", "m.json", "--schema", "none.toml"], "lacks the columns 'height'; the schema"),
+        (["--out", "m.json", "--schema", "wide.toml"], "lacks the column 'height'; the schema"),
+        (["--out", "m.json", "--schema", "none.toml"], "lacks the column 'height'; the schema"),
     ],
 )
 def test_wrong_input_is_refused_before_a_ledger_is_begun(folder, capsys, more, message):
@@ -449,6 +449,26 @@ def test_report_of_a_saved_comparison_needs_no_table(folder):
     assert (folder / "report.html").stat().st_size > 10_000
     assert main(["report", "sweep.json", "--epsilon", "1", "--out", "report.html"]) == 2
     assert main(["report", "data.csv", "--out", "report.html"]) == 2
+
+
+def test_report_of_a_saved_fit_states_the_ledger_that_is_given(folder, capsys):
+    assert main([*FIT, "--out", "model.json", "--quiet"]) == 0
+    report = ["report", "model.json", "--out", "report.html", "--quiet"]
+    ledger = ["--ledger", "data.ledger.json"]
+    assert main(report) == 0
+    assert "Promised for everything fitted" not in (folder / "report.html").read_text()
+    assert main([*report, *ledger]) == 0
+    page = (folder / "report.html").read_text()
+    assert "Promised for everything fitted" in page
+    assert "Privacy statement for data" in page
+    PrivacyLedger("other", path="other.ledger.json")
+    assert main([*report, "--ledger", "other.ledger.json"]) == 2
+    assert "no entry of other.ledger.json promises what model.json does" in capsys.readouterr().err
+    assert main([*report, "--ledger", "none.ledger.json"]) == 2
+    assert "no such file" in capsys.readouterr().err
+    assert main([*SWEEP, "--out", "sweep.json", "--quiet"]) == 0
+    assert main(["report", "sweep.json", *report[2:], *ledger]) == 2
+    assert "sweep.json holds the ledger of its fits already" in capsys.readouterr().err
 
 
 def test_a_blank_title_is_refused_before_the_charge(folder, capsys):

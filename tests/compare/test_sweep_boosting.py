@@ -70,10 +70,10 @@ def test_refused_sweep_reads_no_cell_and_spends_nothing():
     X, y = secret_table(["age", "job"]), secret_table(["buys"])["buys"]
     with pytest.raises(BudgetError, match="this sweep needs"):
         sweep(model, X, y, epsilons=(0.9, 1.0), ledger=ledger, **QUIET)
-    with pytest.raises(SchemaError, match="lacks the columns 'age'"):
+    with pytest.raises(SchemaError, match="lacks the column 'age'"):
         sweep(model, secret_table(["wage", "job"]), y, epsilons=(0.5,), ledger=ledger, **QUIET)
     held_out = (secret_table(["wage", "job"]), y)
-    with pytest.raises(SchemaError, match="lacks the columns 'age'"):
+    with pytest.raises(SchemaError, match="lacks the column 'age'"):
         sweep(model, X, y, epsilons=(0.5,), evaluate=held_out, ledger=ledger, **QUIET)
     broken = DPExplainableBoostingClassifier(schema=CLASSIFIED, max_bins=0)
     with pytest.raises(ValueError, match="max_bins"):

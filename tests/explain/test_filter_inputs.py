@@ -98,7 +98,7 @@ def test_a_picture_has_the_same_bits_in_any_company(n_rows):
 
 
 def test_wrong_columns_are_named_and_no_value_is():
-    with pytest.raises(ValueError, match=r"lacks the columns 'job'") as lacking:
+    with pytest.raises(ValueError, match=r"lacks the column 'job'") as lacking:
         table_preparation().inputs(pd.DataFrame({"age": [123456]}))
     with pytest.raises(ValueError, match=r"expected \(n_samples, 2\)") as narrow:
         table_preparation().inputs([[123456]])

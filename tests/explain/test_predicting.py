@@ -74,7 +74,7 @@ def test_without_a_schema_columns_are_named_and_rules_unknown():
     assert bare.decision_function({"age": [29], "job": ["RN"]}).tolist() == [-0.75 - 0.5 + 0.1]
     with pytest.raises(TypeError, match="named columns, because the explanation has no schema"):
         bare.predict([[29.0, "nurse"]])
-    with pytest.raises(ValueError, match="X lacks the columns 'job'"):
+    with pytest.raises(ValueError, match="X lacks the column 'job'"):
         bare.predict({"age": [29.0]})
 
 
@@ -85,7 +85,7 @@ def test_without_a_schema_columns_are_named_and_rules_unknown():
         (pa.table({"age": [29]}).to_reader(), TypeError, r"into memory \(X\.read_all\(\)\)"),
         ({"age": 29, "job": "nurse"}, TypeError, "'age' of X is one value"),
         ({"age": [29, 30], "job": ["nurse"]}, ValueError, "different lengths"),
-        ({"age": [29]}, ValueError, "X lacks the columns 'job'"),
+        ({"age": [29]}, ValueError, "X lacks the column 'job'"),
         ([[29]], ValueError, "X has 1 features"),
     ],
 )

@@ -188,6 +188,6 @@ def test_a_duckdb_query_that_was_not_run_is_refused_where_a_table_is_needed(kind
 
 def test_errors_about_columns_are_those_of_pandas():
     X, _ = rows()
-    with pytest.raises(ValueError, match="lacks the columns 'job'"):
+    with pytest.raises(ValueError, match="lacks the column 'job'"):
         encode_features(polars_frame(X).drop("job"), SCHEMA)
     assert isinstance(X, pd.DataFrame)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -195,6 +196,16 @@ def test_schemas_at_the_limits_of_floating_point_are_fitted_or_refused_for_free(
     assert finite_numbers(found)
     if "max_bins" in estimator.get_params():
         assert (np.diff(found["x"].bin_edges) > 0).all()
+
+
+@every_model
+@pytest.mark.parametrize("kind", [np.float32, np.longdouble, Fraction])
+def test_an_epsilon_of_another_type_costs_and_states_its_own_value(name, kind):
+    epsilon = kind(1.25)
+    model = make(name, epsilon=epsilon).fit(*make_data(name, 40))
+    assert model.epsilon is epsilon
+    assert type(model.guarantee_.epsilon) is float
+    assert model.guarantee_.epsilon == 1.25
 
 
 @every_model

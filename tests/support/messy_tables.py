@@ -66,7 +66,7 @@ class MessyTable:
             ["schema", "from-dictionary", *dictionary],
             ["schema", "check", *table, *groups],
             ["fit", *table, *fit, "--purpose", "annual report", "--out", "model.json"],
-            ["report", "model.json", "--out", "report.html"],
+            ["report", "model.json", "--ledger", ledger, "--out", "report.html"],
             ["release", "model.json", *sources, "--out", "certificate.html"],
             ["verify", "certificate.html", *sources, "--release", "model.json"],
         ]

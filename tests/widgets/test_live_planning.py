@@ -307,6 +307,21 @@ def test_the_ledger_on_screen_holds_what_a_private_fit_that_failed_was_charged(t
     assert view.origin.source.ledger.private_epsilon == 7.5
 
 
+def test_a_page_that_is_written_during_a_private_fit_states_its_charge(tmp_path):
+    refit = Refit(private=True)
+    view = Explorer(SOURCE, refit=refit)
+    refit.go.clear()
+    view.wanted_epsilon = 1.0
+    agree(view)
+    assert refit.began.wait(20)
+    refit.ledger = dataclasses.replace(SOURCE.ledger, private_epsilon=7.5, total_epsilon=7.5)
+    page = view.export_html(tmp_path / "a.html").read_text(encoding="utf-8")
+    refit.go.set()
+    assert "epsilon = 7.5" in page
+    assert view.wait()
+    assert view.epsilon == 1.0
+
+
 def test_a_refit_that_charges_another_ledger_is_refused():
     refit = Refit(private=True)
     refit.ledger = dataclasses.replace(SOURCE.ledger, dataset="another")

@@ -55,7 +55,8 @@ def bins_of_rows(features: Iterable[Binned], schema: Schema | None, X: Any) -> F
         )
     needed = dict.fromkeys(bins.name for bins in features)
     if missing := [name for name in needed if name not in table.columns]:
-        raise ValueError(f"X lacks the columns {listing(missing)}; pass one column per feature.")
+        columns = "column" if len(missing) == 1 else "columns"
+        raise ValueError(f"X lacks the {columns} {listing(missing)}; pass one column per feature.")
     return lambda bins: bins.index_or_none(table[bins.name])
 
 

@@ -257,7 +257,8 @@ class InputPreparation(Record):
         if isinstance(X, pd.DataFrame):
             missing = [name for name in names if name not in X.columns]
             if missing:
-                raise ValueError(f"X lacks the columns {listing(missing)}; add or rename them.")
+                columns, them = ("column", "it") if len(missing) == 1 else ("columns", "them")
+                raise ValueError(f"X lacks the {columns} {listing(missing)}; add or rename {them}.")
             return [_cells(X[name]) for name in names]
         table = X if isinstance(X, np.ndarray) else np.array(X, dtype=object)
         if table.ndim != 2 or table.shape[1] != len(names):

@@ -32,6 +32,12 @@ test("ticks are multiples of their step inside the interval", () => {
   assert.deepEqual(ticks, [20, 40, 60, 80]);
 });
 
+test("ticks of whole numbers are whole", () => {
+  assert.deepEqual(niceTicks(0.5, 5.5, 2, true), { ticks: [2, 4], step: 2 });
+  assert.deepEqual(niceTicks(0.5, 3.5, 9, true).ticks, [1, 2, 3]);
+  assert.deepEqual(niceTicks(0.5, 5.5, 2).ticks, [2.5, 5]);
+});
+
 test("an axis holds zero and every value between its ends", () => {
   for (const values of [[0.3, 0.71], [-5, -2], [1e-9, -3e-9], [12345, -0.1]]) {
     const { domain, ticks } = niceAxis(values, 5);

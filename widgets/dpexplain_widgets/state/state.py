@@ -227,6 +227,9 @@ class ViewState(traitlets.HasTraits):
         self.payload = {**self.payload, "ledger": ledger.to_dict(), "guarantee_words": words}
         self._made = (self.payload, Origin(grown, *given[1:]))
 
+    def _read_ledger(self) -> None:
+        """Show what has been charged up to now; nothing for a view that charges nothing."""
+
     @property
     def page_edits(self) -> bool:
         """Whether an exported page of this view contains the data needed for edits."""

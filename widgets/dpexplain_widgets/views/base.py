@@ -348,6 +348,7 @@ class View(ViewState, anywidget.AnyWidget):
                 f"path={str(path)!r} must end in .html or .htm; export_svg, export_png, export_csv "
                 "and export_json write other kinds of files."
             )
+        self._read_ledger()
         page = page_of(self, release_safe=release_safe, statement=statement, title=title)
         return dpexplain.io.write_file(path, page)
 

@@ -242,8 +242,12 @@ class Planning(ViewState):
             self._say(words=f"{words} {self.plan['words']}")
         else:
             self._say(state="failed", words=words)
+        self._read_ledger()  # a fit that failed stays charged
+
+    def _read_ledger(self) -> None:
+        """Show the ledger with the charges for fits that are running or have failed."""
         charged = getattr(self._refit, "ledger", None)
-        if isinstance(charged, LedgerSummary):  # a fit that failed stays charged
+        if isinstance(charged, LedgerSummary):
             self._show_ledger(charged)
 
     def _show(

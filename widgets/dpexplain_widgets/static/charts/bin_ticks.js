@@ -11,10 +11,10 @@ function edgeTicks(layout, font) {
     const days = even ? edges : dayTicks(edges[0], edges.at(-1), Math.max(2, (right - left) / 100));
     return { ticks: days, text: (day) => edgeDay(day, edges), x, font };
   }
-  const { ticks, step } = niceTicks(edges[0], edges.at(-1), Math.max(2, (right - left) / 80));
-  if (!even) return { ticks, text: (tick) => formatTick(tick, step), x, font };
   // Bins of integers end halfway between two of them; only integers are named.
   const halves = edges.every((edge) => Math.abs(edge % 1) === 0.5);
+  const { ticks, step } = niceTicks(edges[0], edges.at(-1), Math.max(2, (right - left) / 80), halves);
+  if (!even) return { ticks, text: (tick) => formatTick(tick, step), x, font };
   const named = (edge) => (halves ? Math.floor(edge) + (edge === edges.at(-1) ? 0 : 1) : edge);
   const least = halves ? 1 : fineStep(edges);
   const nameOf = (edge) => (edge !== 0 && Math.abs(edge) < least / 2 ? formatNumber(edge, 2) : formatTick(edge, least));

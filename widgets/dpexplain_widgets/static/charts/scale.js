@@ -39,10 +39,11 @@ function multiples(step, low, high) {
   return ticks;
 }
 
-/** Round values within [low, high], about `count` of them, and their step. */
-export function niceTicks(low, high, count) {
+/** Round values within [low, high], about `count` of them, and their step; only whole ones on request. */
+export function niceTicks(low, high, count, whole = false) {
   if (!(high > low)) return { ticks: [low], step: 1 };
-  const step = niceStep(high - low, count);
+  const nice = niceStep(high - low, count);
+  const step = whole ? Math.max(1, Math.floor(nice)) : nice;
   return { ticks: multiples(step, low, high), step };
 }
 
