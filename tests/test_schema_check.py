@@ -38,6 +38,17 @@ def test_a_table_that_fits_has_no_problem():
     assert "NOT PRIVATE" in repr(fine) + fine._repr_html_()
 
 
+def test_a_declared_marker_that_is_as_frequent_as_its_neighbors_is_asked_about():
+    ages = Schema({"age": Numeric(16, 99, step=1, missing=[97, 98, 99])})
+    rows = pd.DataFrame({"age": [*range(16, 100)] * 6})
+    asked = {problem for _, problem in found(rows, schema=ages) if "a value too" in problem}
+    assert asked == {
+        f"{age} is a marker, but 96 is as frequent: a value too?" for age in (97, 98, 99)
+    }
+    refused = pd.DataFrame({"age": [*range(16, 90)] * 6 + [99] * 12})
+    assert not any("a value too" in problem for _, problem in found(refused, schema=ages))
+
+
 def test_a_table_without_rows_does_not_fit():
     empty = pd.DataFrame({"age": [], "job": []})
     assert found(empty) == {("all columns", "the table has no rows"): 0}

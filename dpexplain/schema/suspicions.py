@@ -15,7 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpexplain._utils.lazy import pd
-from dpexplain.schema.features import Categorical, Classes, Date, Feature, Numeric, Target
+from dpexplain.schema.features import (
+    Categorical,
+    Classes,
+    Date,
+    Feature,
+    Numeric,
+    Range,
+    Target,
+)
 from dpexplain.schema.guesses import (
     FEWEST_ROWS,
     day_markers,
@@ -281,6 +289,7 @@ def _numbers(column: Column, part: Feature | Target) -> Found:
         if end not in markers and (at_end := numbers == end).any()
     ]
     found += _in_two_units(numbers, values, counts)
+    found += _markers_among_values(column, part, numbers, dict(zip(values, counts, strict=True)))
     if isinstance(part, Numeric) and part.step is not None:
         found.append((f"not a multiple of {part.step:g}", "used as it is", _off(numbers, part)))
     elif isinstance(part, Numeric) and 1 < part.high - part.low <= _MOST_BINS:
@@ -313,6 +322,36 @@ def _apart(values: NDArray[np.float64], counts: NDArray[np.intp]) -> list[float]
         gap = others[0] - values[0] if end == 0 else values[-1] - others[-1]
         if gap > _GAP * (others[-1] - others[0]):
             found.append(float(values[end]))
+    return found
+
+
+def _markers_among_values(
+    column: Column,
+    part: Numeric | Range,
+    numbers: NDArray[np.float64],
+    count_of: dict[float, int],
+) -> Found:
+    """Find declared markers as frequent as a neighboring value, such as an age of 97."""
+    step = part.step if isinstance(part, Numeric) else 1.0
+    if step is None or not part.missing:
+        return []
+    kept = read_numbers(column, part, keep_markers=True)
+    kept[np.isfinite(numbers)] = np.nan
+    markers = set(kept[np.isfinite(kept)].tolist())
+    found: Found = []
+    for marker in sorted(markers):
+        for direction in (-step, step):
+            neighbor = marker + direction
+            while neighbor in markers:
+                neighbor += direction
+            at_marker = kept == marker
+            most = count_of.get(neighbor, 0)
+            if part.low <= marker <= part.high and 2 * most >= max(
+                at_marker.sum(), _FEWEST_REPEATS
+            ):
+                words = f"{marker:g} is a marker, but {neighbor:g} is as frequent: a value too?"
+                found.append((words, "counted as missing", at_marker))
+                break
     return found
 
 
