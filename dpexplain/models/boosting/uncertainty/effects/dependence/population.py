@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,8 +49,7 @@ class Population:
         correlations: FloatArray,
         tables: EstimatedTables | None = None,
     ) -> None:
-        even = qmc.Sobol(len(order), seed=_SEED).random(n_records)
-        self._independent = ndtri(np.clip(even, 1e-9, 1.0 - 1e-9))
+        self._independent = _independent_scores(n_records, len(order))
         self._order, self._shares, self._tables = list(order), list(shares), tables
         self._below = [np.cumsum(s[o]) / s.sum() for s, o in zip(shares, order, strict=True)]
         self._first = np.cumsum([0, *(len(o) for o in order[:-1])])
@@ -124,6 +124,15 @@ class Population:
             products -= np.linalg.solve(alone @ alone.T, alone @ products.T).T @ alone
         found /= found.std(axis=2, keepdims=True)
         return found.reshape(-1, self.n_records).T.copy()
+
+
+@lru_cache(maxsize=2)
+def _independent_scores(n_records: int, n_features: int) -> FloatArray:
+    """Return evenly spread points of independent normal variables."""
+    even = qmc.Sobol(n_features, seed=_SEED).random(n_records)
+    scores = ndtri(np.clip(even, 1e-9, 1.0 - 1e-9))
+    scores.setflags(write=False)
+    return np.asarray(scores)
 
 
 def _possible(n: int, correlations: FloatArray) -> FloatArray:
