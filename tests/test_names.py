@@ -23,6 +23,7 @@ from dpexplain._utils.names import closest_name
         ("R1", ["R16", "R11", "R01", "R10"], "R01"),
         ("v10", ["v1", "v010"], "v010"),
         ("1.5", ["1.05", "1.50"], "1.50"),
+        ("14", ["1", "4", "13"], None),
         ("", ["job", "age"], None),
         ("age", [], None),
     ],

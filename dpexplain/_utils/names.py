@@ -28,7 +28,8 @@ def closest_name(name: str, known: Iterable[str]) -> str | None:
         The first of these that exists: a known name that differs from `name` only in case,
         surrounding spaces and leading zeros (``"R01"`` for ``"R1"``); the only known name that
         consists of a scikit-learn transformer's prefix and `name` (``"scale__age"`` for ``"age"``);
-        the most similar known name. The result is None if no name is similar.
+        the most similar known name. The result is None if no name is similar, or if `name` is a
+        whole number: 14 does not stand for 4.
     """
     names = list(known)
     same = [each for each in names if _folded(each) == _folded(name)]
@@ -37,7 +38,7 @@ def closest_name(name: str, known: Iterable[str]) -> str | None:
     transformed = [each for each in names if _folded(each).endswith(f"__{_folded(name)}")]
     if len(transformed) == 1:
         return transformed[0]
-    if len(names) > _MOST_COMPARED:
+    if len(names) > _MOST_COMPARED or name.strip().isdecimal():
         return None
     folded = {_folded(each): each for each in reversed(names)}
     close = difflib.get_close_matches(_folded(name), folded, n=1)
