@@ -25,6 +25,7 @@ from dpexplain.models.boosting.uncertainty.effects.dependence.copula import (
 )
 from dpexplain.models.boosting.uncertainty.effects.dependence.estimated_tables import (
     agreeing,
+    in_order,
     largest_square,
 )
 from dpexplain.models.boosting.uncertainty.effects.dependence.joint import dependence_of
@@ -150,6 +151,19 @@ def test_fitting_in_turn_keeps_margins_and_odds():
     np.testing.assert_allclose(found.sum(axis=1), [0.3, 0.7], atol=1e-6)
     np.testing.assert_allclose(found.sum(axis=0), [0.6, 0.4], atol=1e-6)
     assert found[0, 0] * found[1, 1] / found[0, 1] / found[1, 0] == pytest.approx(16.0)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_bins_in_order_are_those_of_a_search_for_each_rank(seed):
+    rng = np.random.default_rng(seed)
+    order, sizes = rng.permutation(7), rng.integers(0, 50, 4)
+    below = np.cumsum(rng.dirichlet(np.ones(7), 4), axis=1)
+    expected = [
+        order[np.minimum(np.searchsorted(own, (np.arange(n) + 0.5) / n), 6)]
+        for own, n in zip(below, sizes, strict=True)
+    ]
+    np.testing.assert_array_equal(in_order(order, below, sizes), np.concatenate(expected))
+    assert (in_order(order, np.full((1, 7), np.nan), np.array([3])) == order[-1]).all()
 
 
 def test_a_population_agrees_with_tables_of_another_form():

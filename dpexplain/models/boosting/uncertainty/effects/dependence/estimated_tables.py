@@ -132,7 +132,8 @@ def in_order(
     order : ndarray of shape (n_bins,)
         Bins from lowest to highest.
     below : ndarray of shape (n_groups, n_bins)
-        Proportion of each group's points up to the end of each of these bins.
+        Proportion of each group's points up to the end of each of these bins. If noise makes
+        numbers overflow, they are NaN, and all points are in the last bin.
     n_points : ndarray of shape (n_groups,)
         Number of points in each group.
 
@@ -141,7 +142,7 @@ def in_order(
     ndarray of shape (n_points_total,)
         The bins, group by group.
     """
-    ends = np.floor(below * n_points[:, None] + 0.5).astype(np.intp)
+    ends = np.floor(np.nan_to_num(below) * n_points[:, None] + 0.5).astype(np.intp)
     ends[:, -1] = n_points
     n_each = np.diff(ends, axis=1, prepend=0)
     return np.repeat(np.broadcast_to(order, n_each.shape).ravel(), n_each.ravel())
