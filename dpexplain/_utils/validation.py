@@ -67,7 +67,9 @@ def _as_float(value: object) -> float:
 
 
 def plain_number(value: object) -> object:
-    """Convert a real number of any type to float; return anything else unchanged.
+    """Convert a number of any type to int or float; return anything else unchanged.
+
+    Numbers of NumPy keep few digits in calculations (`numpy.float16`), or overflow (`numpy.int8`).
 
     Parameters
     ----------
@@ -78,8 +80,9 @@ def plain_number(value: object) -> object:
     -------
     object
     """
-    number = _as_float(value)
-    return value if math.isnan(number) else number
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return value
+    return int(value) if isinstance(value, Integral) else _as_float(value)
 
 
 def check_epsilon(

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dpexplain._utils.validation import check_count, check_in_range, shown
+from dpexplain._utils.validation import check_count, check_in_range, plain_number, shown
 from dpexplain.accounting import (
     DiscreteLaplaceEvent,
     GaussianEvent,
@@ -87,9 +87,16 @@ class NoisyPhase:
         return changed
 
     def _check_sums(self) -> None:
+        _make_plain(self, "sensitivity_int", self._scale, "n_values")
         _check_label(self.label, "what the phase releases")
         _check_positive("sensitivity_int", self.sensitivity_int)
         check_count("n_values", self.n_values, minimum=0)
+
+
+def _make_plain(phase: object, *names: str) -> None:
+    """Replace numbers of NumPy: events computed from them would have fewer digits."""
+    for name in names:
+        object.__setattr__(phase, name, plain_number(getattr(phase, name)))
 
 
 def _check_label(label: Any, names: str) -> None:
@@ -228,6 +235,7 @@ class SampledPhase(Phase):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        _make_plain(self, "n_changed", "sampling_probability")
         check_count("n_changed", self.n_changed)
         check_in_range(
             "sampling_probability", self.sampling_probability, 0.0, 1.0, include_low=False
@@ -402,6 +410,7 @@ class ChoicePhase:
     n_disjoint: int = 1
 
     def __post_init__(self) -> None:
+        _make_plain(self, "spread_int", "epsilon")
         _check_label(self.label, "what is chosen")
         _check_positive("spread_int", self.spread_int)
         _check_positive("epsilon", self.epsilon)

@@ -149,11 +149,7 @@ class PrivateEstimator(PrivateHooks):
         table = X
         # Parameters that another thread sets from here on affect only the next fit: the charge,
         # the fit and the guarantee must all use the same parameters.
-        work = type(self).__new__(type(self))
-        vars(work).update(vars(self))
-        for name in ("epsilon", "delta"):  # other kinds of numbers could fail after the charge
-            if name in vars(work):
-                setattr(work, name, plain_number(getattr(work, name)))
+        work = self._with_plain_numbers()
         given, X = groups, features_without_groups(X, groups, work.schema)
         events = work.planned_events(X)
         y = work._as_target(y, X)
@@ -351,6 +347,7 @@ class PrivateEstimator(PrivateHooks):
         ValueError
             If a parameter of the estimator or a column of `X` is wrong.
         """
+        self = self._with_plain_numbers()
         X = self._as_table(X)
         if not isinstance(X, ChunkedTable):
             X, _ = split_target(X, y, self.schema)
@@ -368,6 +365,14 @@ class PrivateEstimator(PrivateHooks):
         if self.reproducible_seed is not None:
             events += (NonPrivateEvent("seeded noise", _SEEDED),)
         return events
+
+    def _with_plain_numbers(self) -> Any:
+        """Return a copy whose parameters are numbers of Python, for exact budgets."""
+        copied: Any = type(self).__new__(type(self))
+        vars(copied).update(vars(self))
+        for name, value in copied.get_params(deep=False).items():
+            setattr(copied, name, plain_number(value))
+        return copied
 
     def _check_parts(self, X: ChunkedTable, y: Any) -> None:
         if self.schema is None:

@@ -12,6 +12,7 @@ when casting text to a number). The stream or query itself must therefore declar
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any, Final
 from weakref import WeakValueDictionary
 
@@ -91,7 +92,8 @@ class StreamTable(ChunkedTable):
     def _frames(self, names: list[str]) -> Iterator[Any]:
         frames = _frames_of(self._stream, names)
         if reads_once(self._stream):
-            _READ[id(self._stream)] = self._stream
+            with suppress(TypeError):  # some streams cannot be remembered without keeping them
+                _READ[id(self._stream)] = self._stream
         while True:
             try:
                 frame = next(frames, None)

@@ -207,6 +207,22 @@ def mu_rounded_up(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(gdp, "_largest_mu", gdp._largest_mu.__wrapped__)  # what is remembered is right
 
 
+def numbers_of_few_digits(name: str) -> Finding:
+    """Give a share of the budget in half precision: do the shares add up to more than it?"""
+    fitted = estimator(name, epsilon=1.3, bin_budget_frac=np.float16(0.3))
+    exact = _exact_delta(_charged_mu(fitted.planned_events(table(name, 3)[0])), 1.3)
+    return Finding(bool(exact > fitted.delta), f"delta {float(exact):.9g} for {fitted.delta:g}")
+
+
+def numbers_stay_as_they_are(patch: pytest.MonkeyPatch) -> None:
+    def copied(self: Any) -> Any:
+        other = type(self).__new__(type(self))
+        vars(other).update(vars(self))
+        return other
+
+    patch.setattr(PrivateEstimator, "_with_plain_numbers", copied)
+
+
 # --- records and persons -----------------------------------------------------------------------
 
 
@@ -499,6 +515,13 @@ ATTACKS = [
         mu_rounded_up,
         "mu rounded up by a share of 1e-7",
         leaves_out=lambda name: takes_samples(name) or is_pure(name),
+    ),
+    Attack(
+        "shares of the budget in half precision add up to more than it",
+        numbers_of_few_digits,
+        numbers_stay_as_they_are,
+        "parameters keep the type in which they were given",
+        leaves_out=lambda name: not name.endswith(("LinearRegression", "LogisticRegression")),
     ),
     Attack(
         "the total of fits that protect records is stated for persons",

@@ -198,14 +198,33 @@ def test_schemas_at_the_limits_of_floating_point_are_fitted_or_refused_for_free(
         assert (np.diff(found["x"].bin_edges) > 0).all()
 
 
-@every_model
-@pytest.mark.parametrize("kind", [np.float32, np.longdouble, Fraction])
-def test_an_epsilon_of_another_type_costs_and_states_its_own_value(name, kind):
-    epsilon = kind(1.25)
-    model = make(name, epsilon=epsilon).fit(*make_data(name, 40))
-    assert model.epsilon is epsilon
+NUMBERS = {
+    "epsilon": [np.float32(1.25), np.longdouble(1.25), Fraction(5, 4)],
+    "bin_budget_frac": [np.float16(0.3)],
+    "tree_budget_frac": [np.float32(0.3)],
+    "alpha": [Fraction(1, 2)],
+    "regularisation": [Fraction(1, 2)],
+    "n_trees": [np.int8(4)],
+    "trees_per_ensemble": [np.uint8(2)],
+    "max_rounds": [np.uint8(4), np.int16(3)],
+    "outer_bags": [np.int8(2)],
+    "sampling_probability": [np.float16(0.5)],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    crossed({f"{p} {type(n).__name__}": {p: n} for p, kinds in NUMBERS.items() for n in kinds}),
+)
+def test_a_number_of_any_type_costs_what_the_number_of_python_costs(name, settings):
+    ((parameter, number),) = settings.items()
+    plain = int(number) if isinstance(number, np.integer) else float(number)
+    X, y = make_data(name, 40)
+    expected = make(name, **{parameter: plain}).planned_events(X)
+    model = make(name, **settings).fit(X, y)
+    assert model.planned_events(X) == model.ledger_.entries[0].events == expected
     assert type(model.guarantee_.epsilon) is float
-    assert model.guarantee_.epsilon == 1.25
+    assert getattr(model, parameter) is number
 
 
 @every_model
