@@ -14,6 +14,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partialmethod
@@ -53,7 +54,7 @@ from dpexplain.accounting import (
 from dpexplain.audit import record, recording
 from dpexplain.audit.records import without
 from dpexplain.compare import releasable
-from dpexplain.exceptions import BudgetError
+from dpexplain.exceptions import BudgetError, PrivacyWarning
 from dpexplain.explain import GlobalExplanation
 from dpexplain.mechanisms import ChoicePhase, LaplacePhase, Mechanism
 from dpexplain.models.private import PrivateEstimator
@@ -186,7 +187,9 @@ def limits_of_epsilon(name: str) -> Finding:
         for epsilon in (1e-4, 0.01, 1.0, 10.0):
             for delta in (1e-15, 1e-6, 0.49):
                 fitted = estimator(name, epsilon=epsilon, delta=delta)
-                events = fitted.planned_events(table(name, 3)[0])
+                with warnings.catch_warnings():  # of a large delta
+                    warnings.simplefilter("ignore", PrivacyWarning)
+                    events = fitted.planned_events(table(name, 3)[0])
                 exact = _exact_delta(_charged_mu(events), epsilon)
                 yield Finding(
                     bool(exact > delta), f"delta {float(exact):.9g} for {delta:g} at {epsilon:g}"
