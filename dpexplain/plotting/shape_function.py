@@ -39,6 +39,7 @@ def plot_shape_function(
     max_categories: int = 30,
     show: Show = "both",
     caution: str | None = None,
+    title: str | None = None,
 ) -> Axes:
     """Draw the curve of a term.
 
@@ -71,6 +72,9 @@ def plot_shape_function(
     caution : str or None, default=None
         Warning or note to write above the figure; None means that of the curve,
         :attr:`ShapeFunction.effect_remark`.
+    title : str or None, default=None
+        Heading, of which at most 60 characters are shown; None means the name of the term. The
+        guarantee stays below it.
 
     Returns
     -------
@@ -100,7 +104,8 @@ def plot_shape_function(
     draw_shape(ax, shape, spacing=spacing, max_categories=max_categories, show=show)
     words = shape.effect_remark if caution is None else caution
     more = [score_words(shape.score_name), words]
-    head = privacy_title(ax, shape.name, shape.guarantee, more, lift=legend_above(ax))
+    heading = shape.name if title is None else title
+    head = privacy_title(ax, heading, shape.guarantee, more, lift=legend_above(ax))
     if made:
         grow(ax, head)
     return ax

@@ -185,3 +185,11 @@ def test_a_band_that_runs_out_of_the_picture_ends_where_the_counts_begin():
     below, edge, above = (pixels[int(height), int(column)] for height in heights)
     assert below.tolist() == edge.tolist() == [255, 255, 255]
     assert above.tolist() != [255, 255, 255]
+
+
+def test_a_title_replaces_the_name_of_the_term_and_not_the_guarantee():
+    named, titled = (age().plot(title=title) for title in (None, "Visits by age"))
+    assert (named.get_title(loc="left"), titled.get_title(loc="left")) == ("age", "Visits by age")
+    words = [{text.get_text() for text in ax.texts} for ax in (named, titled)]
+    assert words[0] == words[1]
+    assert any("Differentially private" in each for each in words[1])
