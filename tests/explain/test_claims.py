@@ -72,6 +72,22 @@ def test_an_alias_stands_for_its_category():
         claim(fits[0], "job", "LPN")
 
 
+def test_a_code_that_is_an_alias_is_not_taken_for_the_index_of_a_bin_in_another_fit():
+    coded = Categorical(["nurse", "clerk"], aliases={"1": "nurse", "2": "clerk"})
+    schema = Schema({"age": Numeric(17, 90), "job": coded})
+    fits = [classifier(private_guarantee(epsilon), schema=schema) for epsilon in (0.5, 2.0)]
+    ledger = PrivacyLedger("claims").summary()
+    swept = Comparison((0.5, 2.0), {0.5: fits[:1], 2.0: fits[1:]}, ledger=ledger)
+    for asked in (("nurse", "clerk"), ("clerk", "nurse"), (1, 2), ("clerk",)):
+        strip = claim_strip(swept, "job", *asked)
+        assert strip.claims[0].estimate == strip.claims[1].estimate
+        assert (
+            strip.claims[0].first
+            == strip.claims[1].first
+            == ("nurse" if asked[0] in ("nurse", 1) else "clerk")
+        )
+
+
 def test_without_joint_errors_the_ends_are_taken_to_err_in_opposite_directions():
     explanation = dataclasses.replace(
         explanation_of([0.0, 1.0, 2.0], some_noise(0, 3, 2)), noise=None

@@ -109,6 +109,8 @@ def meant_bins(explanation: GlobalExplanation, term: str, given: Any) -> Any:
     str, number, date, tuple or None
         Categories for aliases of the schema; the first and the last day of a month or a year.
     """
+    if isinstance(given, Place):  # an index, which is no alias even if a code has its number
+        return given
     shape = explanation[term]
     if shape.bin_edges is not None and shape.unit == DATE_UNIT:
         return _days(shape, given)
