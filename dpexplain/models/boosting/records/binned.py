@@ -337,7 +337,8 @@ class Records:
         sizes[used] = [groups[k].max() + 1 for k in used]
         start, of_pairs = np.append(0, np.cumsum(sizes)), np.array(pairs).reshape(-1, 2)
         counts = np.zeros(sizes[of_pairs].prod(axis=1).sum(), dtype=np.int64)
-        for first in range(0, len(self), _PAIR_ROWS):
+        # At least once: which kernels are called must not tell whether there is a record.
+        for first in range(0, max(len(self), 1), _PAIR_ROWS):
             rows = slice(first, min(first + _PAIR_ROWS, len(self)))
             words = np.zeros((start[-1], -(-(rows.stop - first) // WORD)), dtype=np.uint64)
             for k in used:
