@@ -180,7 +180,8 @@ def settled(merge, share, correlation=0.0, own_share=1.0, n_rounds=600):
         np.array([False, True]), np.tile(np.arange(6), 2), np.array([0, 0]), share * people,
         curves, 0.4, np.zeros((1, n)), np.full(12, 0.25),
         (share * people * np.tile(slope, 2))[:, None], np.array([0, 1, 2]), reactions,
-        np.full(2, own_share), np.ones(n), 0.0, share, 40.0, 0.0, n_rounds, 3, share * 40.0, 0.1,
+        np.full(2, own_share), np.ones(n), 0.0, share, 40.0, 0.0, n_rounds, 3, share * 40.0,
+        share * 25.0, 0.1,
         np.arange(3, dtype=np.uint64),
     )  # fmt: skip
     shown = np.tile([True] * 5 + [False], 2)

@@ -12,7 +12,13 @@ from hypothesis import strategies as st
 from dpexplain.binning import FeatureBins
 from dpexplain.binning.counts import BinCounts
 from dpexplain.models.boosting.fit import _rare_together
-from dpexplain.models.boosting.recipe import DEFAULT, cells_for, recipe, schedule
+from dpexplain.models.boosting.recipe import (
+    DEFAULT,
+    cells_for,
+    neutral_records,
+    recipe,
+    schedule,
+)
 from dpexplain.models.boosting.structure import random_visits
 from dpexplain.schema import Categorical
 from effort import examples
@@ -83,6 +89,33 @@ def test_a_denominator_stays_clear_of_its_own_noise():
     for visit in visits_of([feature], min_leaf_count=0.0):
         bins = np.bincount(visit.leaf_of_bin)
         assert (visit.leaf_weight >= 3 * 2 * np.sqrt(bins) - 1e-9).all()
+
+
+def test_neutral_records_shorten_the_steps_of_small_leaves_only():
+    feature = counts_of([20.0] * 9 + [300.0] * 4, n_special=0)  # 1,380 records
+    plain = visits_of([feature], n_epochs=40, max_leaves=5, min_leaf_count=20.0)
+    given_ = {"n_epochs": 40, "max_leaves": 5, "min_leaf_count": 20.0, "n_neutral": 100.0}
+    neutral = visits_of([feature], **given_)
+    np.testing.assert_array_equal(plain.leaf_of_bin, neutral.leaf_of_bin)
+    third = plain.n_records / 3
+    assert plain.n_records == neutral.n_records == 1380
+    for a, b in zip(plain, neutral, strict=True):
+        longer = b.leaf_weight < a.leaf_weight
+        np.testing.assert_array_equal(longer, a.leaf_weight > third)
+        a_third = (third + 100.0) * a.leaf_weight / (a.leaf_weight + 100.0)
+        np.testing.assert_allclose(b.leaf_weight * a_third, a.leaf_weight * third, rtol=1e-12)
+
+
+@examples(60)
+@given(ratio=st.floats(1, 1e7), n=st.floats(-100, 1e7), noise=st.floats(0, 1e6))
+def test_trees_have_more_leaves_and_neutral_records_only_if_noise_is_small(ratio, n, noise):
+    n_leaves = schedule(DEFAULT, ratio, clip_adapts=False).max_leaves
+    assert n_leaves == (3 if ratio < 525 else 4 if ratio <= 675 else 5)
+    number = neutral_records(DEFAULT, n_leaves, n, noise)
+    assert 0 <= number <= 0.2 * max(1, n)
+    assert n_leaves > 3 or number == 0
+    assert neutral_records(recipe("paper"), 5, n, noise) == 0
+    assert schedule(recipe("default", max_leaves=7), ratio, clip_adapts=False).max_leaves == 7
 
 
 @examples(60)

@@ -146,7 +146,7 @@ def test_candidates_are_pairs_of_the_most_important_features(n_samples, multipli
 
 @given(n=st.integers(2, 200), share=st.floats(0.01, 0.99))
 def test_the_passes_before_the_pairs_are_some_and_not_all(n, share):
-    first = main_part(Schedule(n, 0.1, 1.0), share)
+    first = main_part(Schedule(n, 3, 0.1, 1.0), share)
     assert 1 <= first.n_epochs < n
 
 

@@ -131,7 +131,8 @@ def _every_bin(features: Sequence[BinCounts], n_epochs: int, rng: np.random.Gene
         row[:n] = np.arange(n) if feature.unit_of_bin is None else feature.unit_of_bin
     n_leaves = leaves.max(axis=1).astype(np.int64) + 1
     weights = np.ones((n_features, int(n_leaves.max())))
-    return Visits(orders, leaves[orders], weights[orders], n_bins, n_leaves[orders])
+    n_records = float(features[0].counts.sum())
+    return Visits(orders, leaves[orders], weights[orders], n_bins, n_leaves[orders], n_records)
 
 
 def chosen_leaves(

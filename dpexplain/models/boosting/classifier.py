@@ -144,7 +144,8 @@ class DPExplainableBoostingClassifier(_PrivateBoosting, AdditiveClassifier):
         Number of passes over the features. If None, it is between 5 and 200, and larger when there
         is less noise; with the paper preset, it is 300.
     max_leaves : int or None, default=None
-        Number of leaves per tree, from 2 to 255. If None, there are 3.
+        Number of leaves per tree, from 2 to 255. If None, it is between 3 and 5, and larger when
+        there is less noise; with the paper preset, it is 3.
     clip : float or None, default=None
         Bound on a record's residual, in units of probability, in (0, 1]; a bound of 1 clips
         nothing. For more than two classes, it applies to the residual of the record's own class. If

@@ -45,6 +45,7 @@ from dpexplain.models.boosting.recipe import (
     Recipe,
     Schedule,
     cells_for,
+    neutral_records,
     schedule,
     signal_ratio,
 )
@@ -253,15 +254,16 @@ def fit_private(
     n_releases = n_bags * n_leaf_releases(plan, n_features)
     noise_per_clip = budget.leaf_multiplier(n_releases) * budget.leaf_factor
     # If there are too few records for leaves of this size, smaller leaves are better than none.
-    enough = n_samples / (settings.max_leaves + 1)
+    enough = n_samples / (plan.max_leaves + 1)
     least_weight = settings.leaf_noise_ratio * noise_per_clip
     min_leaf_count = min(least_weight, enough)
     trees = [
         random_visits(
             counts,
             n_epochs=plan.n_epochs,
-            max_leaves=settings.max_leaves,
+            max_leaves=plan.max_leaves,
             min_leaf_count=min_leaf_count,
+            n_neutral=neutral_records(settings, plan.max_leaves, n_samples, noise_per_clip),
             rng=rng,
         )
         for _ in range(n_bags)

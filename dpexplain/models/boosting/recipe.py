@@ -48,11 +48,14 @@ class Recipe:
     clip_every : int
         Number of passes between private queries that adapt a regressor's derived clip to a quantile
         of the residuals; 0 for a fixed clip.
-    max_leaves : int
-        Number of leaves per tree.
+    max_leaves : int or None
+        Number of leaves per tree. If None, it is derived from the noisy number of records.
     leaf_noise_ratio : float
         Minimum noisy count of a leaf, divided by the noise standard deviation of its sum in units
         of the clip.
+    neutral_ratio : float
+        Number of neutral records of a leaf for each leaf of a tree above three, divided by the
+        noise standard deviation of a leaf sum in units of the clip; see `neutral_records`.
     n_epochs : int or None
         Number of passes over the features. If None, it is derived from the noisy number of
         records.
@@ -78,8 +81,9 @@ class Recipe:
     line_share: float
     clip: float | None
     clip_every: int
-    max_leaves: int
+    max_leaves: int | None
     leaf_noise_ratio: float
+    neutral_ratio: float
     n_epochs: int | None
     learning_rate: float | None
     merge_rare: bool
@@ -103,8 +107,9 @@ DEFAULT = Recipe(
     line_share=0.05,
     clip=None,
     clip_every=2,
-    max_leaves=3,
+    max_leaves=None,
     leaf_noise_ratio=2.0,
+    neutral_ratio=2.5,
     n_epochs=None,
     learning_rate=None,
     merge_rare=False,
@@ -125,6 +130,7 @@ PAPER = Recipe(
     clip_every=0,
     max_leaves=3,
     leaf_noise_ratio=0.0,
+    neutral_ratio=0.0,
     n_epochs=300,
     learning_rate=0.01,
     merge_rare=True,
@@ -138,6 +144,15 @@ the noise of the paper does not cover unclipped residuals.
 
 EPOCHS = (5, 200)
 """Range of the derived number of passes."""
+
+LEAVES = (3, 5)
+"""Range of the derived number of leaves per tree."""
+
+_RATIO_PER_LEAF = 150.0
+"""Signal-to-noise ratio that allows one leaf."""
+
+_MOST_NEUTRAL = 0.2
+"""Maximum number of neutral records per leaf, as a share of all records."""
 
 CELLS = (4, 256)
 """Range of the derived number of cells of a numeric feature."""
@@ -176,6 +191,8 @@ class Schedule:
     ----------
     n_epochs : int
         Number of passes over the features.
+    max_leaves : int
+        Number of leaves per tree.
     learning_rate : float
         Fraction of a leaf's mean residual added at each step.
     clip : float
@@ -188,6 +205,7 @@ class Schedule:
     """
 
     n_epochs: int
+    max_leaves: int
     learning_rate: float
     clip: float
     clip_quantile: float | None = None
@@ -313,14 +331,45 @@ def schedule(settings: Recipe, ratio: float, *, clip_adapts: bool) -> Schedule:
     n_epochs = settings.n_epochs
     if n_epochs is None:
         n_epochs = int(np.clip(round(15.0 * (ratio / 40.0) ** 0.55), *EPOCHS))
+    max_leaves = settings.max_leaves
+    if max_leaves is None:
+        max_leaves = int(np.clip(round(ratio / _RATIO_PER_LEAF), *LEAVES))
     learning_rate = settings.learning_rate
     if learning_rate is None:
         factor = 1.2 * max(1.0, ratio / 250.0) ** 0.5
         learning_rate = min(1.0, factor / np.sqrt(n_epochs))
+    steps = n_epochs, max_leaves, float(learning_rate)
     if settings.clip is not None:
-        return Schedule(n_epochs, float(learning_rate), settings.clip)
+        return Schedule(*steps, settings.clip)
     if not clip_adapts:
         clip = float(np.clip(0.5 * (ratio / 50.0) ** 0.2, *CLASSIFIER_CLIPS))
-        return Schedule(n_epochs, float(learning_rate), clip)
+        return Schedule(*steps, clip)
     quantile = float(np.clip(1.0 - 0.45 * (45.0 / ratio) ** 0.3, *_QUANTILES))
-    return Schedule(n_epochs, float(learning_rate), _FIRST_CLIP, quantile, settings.clip_every)
+    return Schedule(*steps, _FIRST_CLIP, quantile, settings.clip_every)
+
+
+def neutral_records(
+    settings: Recipe, max_leaves: int, n_samples: float, noise_per_clip: float
+) -> float:
+    """Return the number of neutral records of a leaf, which have no residual.
+
+    With more than three leaves, some hold few records, and their mean residuals are the noisiest.
+    Neutral records, which add to the weight of a leaf but not to its sum, shorten their steps.
+    There are at most a fifth of all records.
+
+    Parameters
+    ----------
+    settings : Recipe
+    max_leaves : int
+        Number of leaves per tree.
+    n_samples : float
+        Noisy number of records.
+    noise_per_clip : float
+        Noise standard deviation of a leaf sum, in units of the clip.
+
+    Returns
+    -------
+    float
+    """
+    number = settings.neutral_ratio * max(0, max_leaves - LEAVES[0]) * noise_per_clip
+    return min(number, _MOST_NEUTRAL * max(1.0, n_samples))

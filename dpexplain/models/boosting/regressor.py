@@ -175,7 +175,8 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
         Number of passes over the features. If None, it is between 5 and 200, and larger when there
         is less noise; with the paper preset, it is 300.
     max_leaves : int or None, default=None
-        Number of leaves per tree, from 2 to 255. If None, there are 3.
+        Number of leaves per tree, from 2 to 255. If None, it is between 3 and 5, and larger when
+        there is less noise; with the paper preset, it is 3.
     clip : float or None, default=None
         Bound on a record's residual, in units of half the target range, in (0, 1]. If None, the
         bound follows a quantile of the residuals, which is queried every second pass with as much

@@ -31,7 +31,8 @@ class Visit:
     leaf_of_bin : ndarray of shape (n_bins,), dtype uint8
         Leaf of each bin.
     leaf_weight : ndarray of shape (n_leaves,)
-        Noisy number of records in each leaf, bounded from below. Noisy leaf sums are divided by it.
+        Noisy number of records in each leaf, bounded from below, with neutral records; see
+        `leaf_scale`. Noisy leaf sums are divided by it.
     """
 
     feature: int
@@ -55,6 +56,8 @@ class Visits(Sequence[Visit]):
         Number of bins of each feature.
     n_leaves : ndarray of shape (n_visits,), dtype int64
         Number of leaves of each tree.
+    n_records : float
+        Released number of records.
     """
 
     feature: NDArray[np.int64]
@@ -62,14 +65,10 @@ class Visits(Sequence[Visit]):
     leaf_weight: NDArray[np.float64]
     n_bins: NDArray[np.int64]
     n_leaves: NDArray[np.int64]
+    n_records: float
 
     def __len__(self) -> int:
         return len(self.feature)
-
-    @property
-    def n_records(self) -> float:
-        """Released number of records: the weights of the leaves of the first tree."""
-        return float(self.leaf_weight[0, : self.n_leaves[0]].sum())
 
     @property
     def in_sequence(self) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
@@ -90,6 +89,7 @@ class Visits(Sequence[Visit]):
                 self.leaf_weight[place],
                 self.n_bins,
                 self.n_leaves[place],
+                self.n_records,
             )
         feature = int(self.feature[place])
         return Visit(
@@ -105,6 +105,7 @@ def random_visits(
     n_epochs: int,
     max_leaves: int,
     min_leaf_count: float,
+    n_neutral: float = 0.0,
     rng: np.random.Generator,
 ) -> Visits:
     """Draw all trees of a fit.
@@ -119,6 +120,8 @@ def random_visits(
         Number of leaves per tree if there are enough records.
     min_leaf_count : float
         Minimum noisy count per leaf.
+    n_neutral : float, default=0.0
+        Number of records without a residual that each leaf is given in addition.
     rng : numpy.random.Generator
         Generator for the public structure. It is never used for noise.
 
@@ -140,8 +143,19 @@ def random_visits(
         leaf_of_bin[own, : leaves.shape[1]] = leaves
         n_leaves[own] = leaves.max(axis=1).astype(np.int64) + 1
         weights = _leaf_weights(feature, leaves, min_leaf_count)
+        weights = (weights + n_neutral) / leaf_scale(n_neutral, float(feature.counts.sum()))
         leaf_weight[own, : weights.shape[1]] = weights
-    return Visits(orders.ravel(), leaf_of_bin, leaf_weight, n_bins, n_leaves)
+    n_records = max(1.0, float(features[0].counts.sum()))
+    return Visits(orders.ravel(), leaf_of_bin, leaf_weight, n_bins, n_leaves, n_records)
+
+
+def leaf_scale(n_neutral: float, n_records: float) -> float:
+    """Return the divisor of leaf weights for a number of neutral records per leaf.
+
+    With it, a leaf of a third of all records has the same weight as without neutral records. The
+    steps of smaller leaves are shorter, and those of larger leaves are longer.
+    """
+    return 1.0 + 3.0 * n_neutral / max(1.0, n_records)
 
 
 def _trees_of_units(

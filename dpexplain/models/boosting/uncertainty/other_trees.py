@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 
 from dpexplain.models.additive.terms import AdditiveTerms
 from dpexplain.models.boosting.monotone import SIGNS
+from dpexplain.models.boosting.recipe import neutral_records
 from dpexplain.models.boosting.released import PrivateFit
+from dpexplain.models.boosting.structure import leaf_scale
 from dpexplain.models.boosting.uncertainty.curvature import Curvature
 from dpexplain.models.boosting.uncertainty.leaf_correlations import Correlation, starts_of
 from dpexplain.models.boosting.uncertainty.refits.structures import fresh_structures
@@ -133,6 +135,9 @@ class _Cells:
     ) -> FloatArray:
         """Fit curves with new structures; return values per bin, then the intercept."""
         fit, binned, settings = self._fit, self._fit.binned, self._fit.settings
+        n_samples = fit.share * binned.n_samples
+        n_leaves = fit.schedule.max_leaves
+        n_neutral = neutral_records(settings, n_leaves, n_samples, fit.leaf_noise_ratio)
         shape = (n_structures, len(self._n_records))
         spread = np.concatenate(binned.cell_spread)
         drawn = np.sqrt(spread) * rng.standard_normal(shape)
@@ -167,9 +172,10 @@ class _Cells:
             binned.min_bin_count,
             settings.bin_noise_ratio,
             fit.schedule.n_epochs,
-            settings.max_leaves,
+            n_leaves,
             fit.min_leaf_count,
-            self._learning_rate,
+            n_neutral,
+            self._learning_rate * leaf_scale(n_neutral, n_samples),
             rng.integers(0, 2**63, size=n_structures, dtype=np.uint64),
         )
         ends = zip(self._start[:-1], self._start[1:], self._cells, self._width, strict=True)

@@ -127,8 +127,8 @@ def _project(table, count, first, n, direction):  # type: ignore[no-untyped-def]
 @njit(cache=True, nogil=True, error_model="numpy")
 def follow_trees(  # type: ignore[no-untyped-def]
     start, n_bins, n_value, visit_feature, n_leaves, leaf_of_bin, direction, by_bin, of_bin, table,
-    n_records, aims, of_target, function_start, reaction, own_share, min_leaf_count, learning_rate,
-    total, means, values, cross, by_leaf,
+    n_records, aims, of_target, function_start, reaction, own_share, min_leaf_count, n_neutral,
+    learning_rate, total, means, values, cross, by_leaf,
 ):  # fmt: skip
     """Run boosting with given trees in one simulation; fill `table` with the scores.
 
@@ -174,7 +174,7 @@ def follow_trees(  # type: ignore[no-untyped-def]
             per_person, filled = 1.0, by_leaf[4, leaf]
             if filled > 0:
                 per_person = by_leaf[3, leaf] / filled
-            by_leaf[0, leaf] *= learning_rate / (held_by * per_person)
+            by_leaf[0, leaf] *= learning_rate / ((held_by + n_neutral) * per_person)
         for bin_ in range(size):
             table[a + bin_] += by_leaf[0, leaves[bin_]]
         if direction is not None and direction[k] != 0:

@@ -60,7 +60,8 @@ def merged_cells(
 def fresh_structures(  # type: ignore[no-untyped-def]
     noisy_counts, start, n_special, merge, shuffled, unit, direction, mass, target, intercept,
     residual, step_weight, functions, function_start, reactions, own_share, spread, cell_noise_std,
-    share, min_count, noise_ratio, n_epochs, max_leaves, min_leaf_count, learning_rate, seeds,
+    share, min_count, noise_ratio, n_epochs, max_leaves, min_leaf_count, n_neutral, learning_rate,
+    seeds,
 ) -> tuple[FloatArray, FloatArray]:  # fmt: skip
     """Refit the target with new histograms, bins and trees, without leaf noise.
 
@@ -111,7 +112,8 @@ def fresh_structures(  # type: ignore[no-untyped-def]
     min_count, noise_ratio : float
         As in `merged_cells`.
     n_epochs, max_leaves : int
-    min_leaf_count, learning_rate : float
+    min_leaf_count, n_neutral, learning_rate : float
+        The learning rate includes the factor of `leaf_scale`.
     seeds : ndarray of shape (n_simulations,), dtype uint64
 
     Returns
@@ -168,8 +170,8 @@ def fresh_structures(  # type: ignore[no-untyped-def]
         follow_trees(
             start, n_bins, n_value[s], visit_feature, n_leaves, leaf_of_bin, direction, by_bin,
             of_bin, table, n_records, aims, of_target, function_start,
-            reactions[s % len(reactions)], own_share, float(min_leaf_count), learning_rate,
-            total - intercept, -aims, -of_target,
+            reactions[s % len(reactions)], own_share, float(min_leaf_count), n_neutral,
+            learning_rate, total - intercept, -aims, -of_target,
             np.zeros(most), np.zeros((5, max_leaves)),
         )  # fmt: skip
         count, special = by_bin[0], cell >= n_value[s][feature]
