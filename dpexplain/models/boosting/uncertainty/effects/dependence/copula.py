@@ -30,13 +30,21 @@ class Runs:
         Proportion of records up to the end of each run of neighboring bins in the same group.
     member : ndarray of shape (n_groups, n_runs)
         1 for the runs of each group, otherwise 0.
+    n_values : int
+        Number of bins of ordered values, which come first; 0 for an unordered feature.
+    within : float
+        Variance of a standard normal variable between bins of the same group.
     """
 
     below: FloatArray
     member: FloatArray
+    n_values: int
+    within: float
 
 
-def runs_of(order: NDArray[np.intp], share: FloatArray, groups: NDArray[np.intp]) -> Runs:
+def runs_of(
+    order: NDArray[np.intp], share: FloatArray, groups: NDArray[np.intp], n_values: int = 0
+) -> Runs:
     """Return the runs of a feature.
 
     Parameters
@@ -47,6 +55,8 @@ def runs_of(order: NDArray[np.intp], share: FloatArray, groups: NDArray[np.intp]
         Proportion of the records in each bin.
     groups : ndarray of shape (n_bins,)
         Group of each bin.
+    n_values : int, default=0
+        Number of bins of ordered values, which come first; 0 for an unordered feature.
 
     Returns
     -------
@@ -58,7 +68,17 @@ def runs_of(order: NDArray[np.intp], share: FloatArray, groups: NDArray[np.intp]
     below[-1] = 1.0
     member = np.zeros((int(groups.max()) + 1, len(ends)))
     member[group[ends], np.arange(len(ends))] = 1.0
-    return Runs(below, member)
+    within = _between(order, share, np.arange(len(share))) - _between(order, share, groups)
+    return Runs(below, member, n_values, max(within, 0.0))
+
+
+def _between(order: NDArray[np.intp], share: FloatArray, groups: NDArray[np.intp]) -> float:
+    """Return the variance of the mean of a normal variable in each group of bins."""
+    below = np.append(0.0, np.cumsum(share[order]) / share.sum())
+    density = np.exp(-0.5 * ndtri(np.clip(below, 0.0, 1.0)) ** 2) / np.sqrt(2.0 * np.pi)
+    total = np.bincount(groups[order], -np.diff(density))
+    mass = np.bincount(groups[order], np.diff(below))
+    return float((total**2 / np.maximum(mass, 1e-300)).sum())
 
 
 def copula_cells(first: Runs, second: Runs, correlations: FloatArray) -> FloatArray:

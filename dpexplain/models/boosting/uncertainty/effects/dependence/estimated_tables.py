@@ -12,6 +12,10 @@ from numpy.typing import NDArray
 from dpexplain._utils.caching import kept_property
 from dpexplain.models.boosting.pair_tables.joint_counts import PairTables
 from dpexplain.models.boosting.pair_tables.mixtures import learned_weights
+from dpexplain.models.boosting.uncertainty.effects.dependence.between_groups import (
+    displaced,
+    neighbors,
+)
 from dpexplain.models.boosting.uncertainty.effects.dependence.copula import Runs, copula_cells
 
 FloatArray = NDArray[np.float64]
@@ -53,6 +57,10 @@ class EstimatedTables:
     variances: tuple[FloatArray, ...]
 
     @kept_property
+    def _places(self) -> NDArray[np.intp]:
+        return places_of(self.tables, len(self.runs))
+
+    @kept_property
     def margins(self) -> tuple[FloatArray, ...]:
         """Proportion of the records in each group of each feature."""
         return tuple(runs.member @ np.diff(runs.below, prepend=0.0) for runs in self.runs)
@@ -62,6 +70,32 @@ class EstimatedTables:
         first, second = self.tables.pairs[place]
         (cells,) = copula_cells(self.runs[first], self.runs[second], np.array([correlation]))
         return agreeing(cells * self.ratios[place], self.margins[first], self.margins[second])
+
+    def within_groups(self, correlation: FloatArray) -> FloatArray:
+        """Return how far means of curves may be wrong within groups of bins.
+
+        The tables show dependence of another form than that of the copula between groups, but not
+        within them.
+
+        Parameters
+        ----------
+        correlation : ndarray of shape (n_pairs,)
+
+        Returns
+        -------
+        ndarray of shape (n_tables,)
+            Mean square in the bins of one feature, relative to the variance of the curve of the
+            other.
+        """
+        found, own = np.zeros(len(self.tables.pairs)), correlation[self._places]
+        for place, (first, second) in enumerate(self.tables.pairs):
+            runs = self.runs[first], self.runs[second]
+            (cells,) = copula_cells(*runs, own[[place]])
+            other_form = self.joint(place, float(own[place])) - cells
+            independent = np.outer(self.margins[first], self.margins[second])
+            square = largest_square(other_form, independent)
+            found[place] = square * (runs[0].within + runs[1].within)
+        return found
 
     def squares(self, correlation: FloatArray) -> FloatArray:
         """Return the squared dependence that the tables show.
@@ -77,10 +111,11 @@ class EstimatedTables:
         """
         n_features = len(self.runs)
         found = np.zeros((n_features, n_features))
-        own = correlation[places_of(self.tables, n_features)]
+        own = correlation[self._places]
         for place, pair in enumerate(self.tables.pairs):
-            square = largest_square(self.joint(place, float(own[place])))
-            found[pair] = found[pair[::-1]] = square
+            independent = np.outer(*(self.margins[k] for k in pair))
+            away = self.joint(place, float(own[place])) - independent
+            found[pair] = found[pair[::-1]] = largest_square(away, independent)
         return found
 
     def assign(
@@ -94,7 +129,8 @@ class EstimatedTables:
         """Change the bins of points so that their joint counts agree with the tables.
 
         Among the points in a group of the first feature of a table, the bins of the second one are
-        assigned by rank, as often as the table says.
+        assigned by rank, as often as the table says. If both features are ordered, this holds
+        approximately: between the centers of groups, the points are displaced by interpolation.
 
         Parameters
         ----------
@@ -109,17 +145,35 @@ class EstimatedTables:
         shares : sequence of ndarray of shape (n_bins,)
             Proportion of the records in each bin.
         """
+        places = (np.arange(len(bins)) + 0.5) / len(bins)
         for place, (first, second) in enumerate(self.tables.pairs):
             of_first, of_second = (self.tables.groups[k] for k in (first, second))
             in_group = np.maximum(self.margins[second], 1e-300)[of_second]
             own = shares[second] / shares[second].sum() / in_group
             rows = self.joint(place, float(matrix[first, second]))[:, of_second] * own
-            below = np.cumsum(rows[:, order[second]], axis=1)
-            below /= np.maximum(below[:, -1:], 1e-300)
+            rows = rows[:, order[second]]
             group = of_first[bins[ranked[:, second], first]].astype(np.uint8)
-            points = ranked[np.argsort(group, kind="stable"), second]
-            sizes = np.bincount(group, minlength=len(below))
-            bins[points, second] = in_order(order[second], below, sizes)
+            by_group = np.argsort(group, kind="stable")
+            points, sizes = ranked[by_group, second], np.bincount(group, minlength=len(rows))
+            bins[points, second] = in_order(order[second], _below(rows), sizes)
+            n_values, n_of_second = self.runs[first].n_values, self.runs[second].n_values
+            n_groups = int(of_first[:n_values].max(initial=0)) + 1
+            if n_groups > 1 and n_of_second and not shares[second][n_of_second:].any():
+                sizes, rows = sizes[:n_groups], rows[:n_groups]
+                points, ranks = points[: sizes.sum()], places[by_group[: sizes.sum()]]
+                near, weight = neighbors(shares[first][:n_values], of_first[:n_values])
+                of_bin = bins[points, first]
+                ends = _below(shares[second][order[second]])
+                moved = displaced(ranks, sizes, _below(rows), ends, near[of_bin], weight[of_bin])
+                bins[points[np.argsort(moved, kind="stable")], second] = in_order(
+                    order[second], _below(rows.sum(axis=0))[None], np.array([len(points)])
+                )
+
+
+def _below(shares: FloatArray) -> FloatArray:
+    """Return the proportion up to the end of each bin, which come last in the shape."""
+    below = np.cumsum(shares, axis=-1)
+    return np.asarray(below / np.maximum(below[..., -1:], 1e-300))
 
 
 def in_order(
@@ -266,9 +320,21 @@ def agreeing(table: FloatArray, rows: FloatArray, columns: FloatArray) -> FloatA
     return np.asarray(table)
 
 
-def largest_square(table: FloatArray) -> float:
-    """Return the square of the largest canonical correlation of a joint distribution."""
-    rows, columns = table.sum(axis=1), table.sum(axis=0)
-    independent = np.outer(rows, columns)
-    scaled = (table - independent) / np.sqrt(np.maximum(independent, _LEAST))
+def largest_square(away: FloatArray, independent: FloatArray) -> float:
+    """Return the largest squared correlation in a part of a joint distribution.
+
+    Parameters
+    ----------
+    away : ndarray of shape (n_rows, n_columns)
+        Part of the joint distribution. If this is the whole distance from independence, the result
+        is the square of the largest canonical correlation.
+    independent : ndarray of shape (n_rows, n_columns)
+        Joint distribution of independent variables with the same margins.
+
+    Returns
+    -------
+    float
+        Between 0 and 1.
+    """
+    scaled = away / np.sqrt(np.maximum(independent, _LEAST))
     return min(float(np.linalg.norm(scaled, 2)) ** 2, 1.0)

@@ -93,11 +93,13 @@ def dependence_of(
     tables = None if pairs is None else pairs.tables
     runs, log = [], None
     if tables is not None:
-        runs = [runs_of(*part) for part in zip(order, shares, tables.groups, strict=True)]
+        n_values = [len(c.counts) - c.n_special if c.ordered else 0 for c in counts]
+        parts = zip(order, shares, tables.groups, n_values, strict=True)
+        runs = [runs_of(*part) for part in parts]
         log = log_likelihood(tables, runs, n_samples, GRID)
     mean, std = correlations(pairs, counts, n_samples, log)
     known = None if tables is None else estimated(tables, runs, n_samples, mean)
     population = Population(order, shares, n_points, mean, known)
     squares = np.zeros((len(counts), len(counts))) if known is None else known.squares(mean)
-    doubt = doubts(pairs, known, counts, population.bins, n_samples)
+    doubt = doubts(pairs, known, counts, population.bins, n_samples, mean)
     return Dependence(population, mean, std, squares, doubt)
