@@ -281,6 +281,19 @@ def test_a_pair_is_chosen_if_it_has_an_effect_and_only_then(kind):
     assert apart.n_rounds_ > make(kind, pairs=1).fit(X, y).n_rounds_
 
 
+@pytest.mark.parametrize("kind", ["numbers", "classes"])
+def test_pairs_give_way_to_passes_that_are_expected_to_gain_more(kind, monkeypatch):
+    """A given number of pairs is fitted all the same."""
+    X, y = make_data(2000, kind=kind)
+    monkeypatch.setattr(
+        "dpexplain.models.boosting.pair_terms.stage.fall_of_passes", lambda *released: np.inf
+    )
+    passes, pairs = make(kind, pairs="auto").fit(X, y), make(kind, pairs=1).fit(X, y)
+    assert passes.term_names_ == ["age", "dose", "ward"]
+    assert pairs.term_names_[3:] == ["age & dose"]
+    assert passes.n_rounds_ > pairs.n_rounds_
+
+
 REFUSED = {
     "another preset": ({"preset": "paper"}, "preset='paper'"),
     "another composition": ({"composition": "gdp"}, "composition='gdp'"),

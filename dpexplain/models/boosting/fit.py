@@ -315,7 +315,8 @@ def fit_private(
         tuple(monotone),
     )
     if pair_plan is not None and left is not None:
-        tables = private_pairs(records, fit, objective, pair_plan, left, mechanism)
+        n_replaced = plan.n_epochs - curves_plan.n_epochs
+        tables = private_pairs(records, fit, objective, pair_plan, left, mechanism, n_replaced)
         fit = replace(fit, pair_tables=tables)
         if not tables:
             more = trees[0][len(now[0]) :]

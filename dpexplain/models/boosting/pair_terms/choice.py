@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from math import comb
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +19,21 @@ from dpexplain.mechanisms import Mechanism, Phase
 from dpexplain.models.additive.terms import AdditiveTerms
 from dpexplain.models.boosting.budget import Budget
 from dpexplain.models.boosting.objectives import Objective
-from dpexplain.models.boosting.pair_terms.contrasts import UNIT, contrasts, counts_of_cells
+from dpexplain.models.boosting.pair_terms.contrasts import (
+    UNIT,
+    beyond_curves,
+    contrasts,
+    counts_of_cells,
+)
+from dpexplain.models.boosting.pair_terms.fitting import GridBudget
 from dpexplain.models.boosting.pair_terms.grids import Grid, curvature_of_cells, sides_of
 from dpexplain.models.boosting.pair_terms.plan import PairPlan
 from dpexplain.models.boosting.pair_terms.priors import covariance
+from dpexplain.models.boosting.pair_terms.worth import Contrasts, fall_of_pair
 from dpexplain.models.boosting.recipe import Schedule
 from dpexplain.models.boosting.records._kernels_sums import LATTICE
 from dpexplain.models.boosting.records.binned import SQUARED, BinnedRecords
+from dpexplain.models.boosting.uncertainty.curvature import INSIDE_CLIP
 
 FloatArray = NDArray[np.float64]
 
@@ -176,10 +186,13 @@ def choose_pairs(
     *,
     n_samples: float,
     clip: float,
-    budget: Budget,
+    least: float,
+    budget: GridBudget,
     mechanism: Mechanism,
 ) -> list[tuple[int, int]]:
     """Choose pairs whose residuals differ between cells by more than noise explains.
+
+    None is chosen if all of them are expected to gain less than `least` together.
 
     Parameters
     ----------
@@ -195,8 +208,10 @@ def choose_pairs(
     n_samples : float
         Noisy number of records.
     clip : float
-        Bound on a residual, in internal units of the boosting loop.
-    budget : Budget
+        Bound on a residual in the fit, in internal units of the boosting loop.
+    least : float
+        Fall of the loss, summed over the records, that the pairs must be expected to exceed.
+    budget : GridBudget
     mechanism : Mechanism
 
     Returns
@@ -204,22 +219,24 @@ def choose_pairs(
     list of (int, int)
         At most ``plan.most`` pairs, in the order of the features; possibly none.
     """
+    of_fit = budget.budget
     pairs = candidate_pairs(
-        counts, terms.scores, plan.candidates, n_samples, budget.choice_multiplier
+        counts, terms.scores, plan.candidates, n_samples, of_fit.choice_multiplier
     )
     sides = sides_of(counts, terms.scores, N_GROUPS)
     grids = [Grid((sides[i], sides[j]), len(counts)) for i, j in pairs]
+    own_clip, followed = clip, 1.0
     if objective.loss is SQUARED:
-        clip *= _CLIP_SHARE
+        own_clip, followed = _CLIP_SHARE * clip, _share_followed(schedule)
     weights = [contrasts(grid) for grid in grids]
     exact = []
     for grid, each in zip(grids, weights, strict=True):
         records.cross(grid.crossing)
-        sums = records.leaf_sums(grid.column, grid.leaf_of_cell, grid.n_cells, clip)
+        sums = records.leaf_sums(grid.column, grid.leaf_of_cell, grid.n_cells, own_clip)
         exact.append(each @ sums)
         of_cells = records.cell_counts(grid.column, grid.n_cells)
         exact.append(each @ (of_cells * int(_COUNT_WEIGHT * LATTICE)))
-    phase = choice_phase(budget, len(pairs), sum(map(len, exact)))
+    phase = choice_phase(of_fit, len(pairs), sum(map(len, exact)))
     with mechanism.phase(phase):
         noisy = mechanism.release(np.concatenate(exact)) / (LATTICE * UNIT)
     parts = np.split(noisy, np.cumsum([len(part) for part in exact])[:-1])
@@ -233,16 +250,52 @@ def choose_pairs(
             cells = counts_of_cells(
                 grid, rows, of_counts / _COUNT_WEIGHT, n_samples, noise / _COUNT_WEIGHT
             )
-            shape = curvature_of_cells(grid, cells, terms, objective, schedule, clip)
+            shape = curvature_of_cells(grid, cells, terms, objective, schedule, own_clip)
             # The residual variance of a regression is not known, only its bound.
-            sampling = clip**2 * cells if objective.loss is SQUARED else shape[1]
-            variance = (clip * noise) ** 2 * np.eye(len(rows)) + (rows * sampling) @ rows.T
-            log_p = log_p_value(grid, clip * of_sums, rows * shape[0], variance)
-            found.append((log_p, pair))
-    limit = np.log(LEVEL / len(pairs))
-    best = sorted(each for each in found if each[0] < limit)[: plan.most]
-    ratio = _GRID_GAIN * len(pairs) * budget.grid_share / budget.choice_share
-    return sorted(pair for _, pair in best[: how_many([log_p for log_p, _ in best], ratio)])
+            sampling = own_clip**2 * cells if objective.loss is SQUARED else shape[1]
+            variance = (own_clip * noise) ** 2 * np.eye(len(rows)) + (rows * sampling) @ rows.T
+            seen = Contrasts(grid, own_clip * of_sums, followed * rows * shape[0], variance)
+            log_p = log_p_value(grid, seen.sums, seen.design, variance)
+            found.append(_Candidate(log_p, pair, cells, seen))
+        limit = np.log(LEVEL / len(pairs))
+        best = sorted((each for each in found if each.log_p < limit), key=_Candidate.order)
+        best = best[: plan.most]
+        ratio = _GRID_GAIN * len(pairs) * of_fit.grid_share / of_fit.choice_share
+        best = best[: how_many([each.log_p for each in best], ratio)]
+        # A cell of the choice is about as large as a block of the fit.
+        noise_in_fit = (clip * budget.block_noise(len(best))) ** 2
+        fall = 0.0
+        for one in best:
+            curvature, sampling = curvature_of_cells(
+                one.seen.grid, one.cells, terms, objective, schedule, clip
+            )
+            fall += fall_of_pair(one.seen, curvature, noise_in_fit + sampling)
+    return sorted(one.pair for one in best) if fall > least else []
+
+
+@dataclass(frozen=True, eq=False)
+class _Candidate:
+    """A pair, the p-value of its contrasts, and the number of records in each cell."""
+
+    log_p: float
+    pair: tuple[int, int]
+    cells: FloatArray
+    seen: Contrasts
+
+    def order(self) -> tuple[float, tuple[int, int]]:
+        """Return what candidates are sorted by."""
+        return self.log_p, self.pair
+
+
+def _share_followed(schedule: Schedule) -> float:
+    """Return the share of a change in score that residuals follow in the choice.
+
+    It is relative to the fit, whose clip is wider. Residuals are taken to be normal.
+    """
+    normal = NormalDist()
+    inside = INSIDE_CLIP if schedule.clip_quantile is None else schedule.clip_quantile
+    clip = _CLIP_SHARE * normal.inv_cdf((1.0 + inside) / 2.0)
+    return (2.0 * normal.cdf(clip) - 1.0) / inside
 
 
 def how_many(log_p: Sequence[float], ratio: float) -> int:
@@ -274,11 +327,9 @@ def how_many(log_p: Sequence[float], ratio: float) -> int:
 def log_p_value(grid: Grid, sums: FloatArray, design: FloatArray, variance: FloatArray) -> float:
     """Test whether contrasts of a grid's sums show a smooth interaction.
 
-    Errors in the two curves do not affect the test. Such an error adds the same amount to the
-    scores of a whole row or column of the grid, and so changes the sums in proportion to their
-    curvature. All changes of this form are projected out. The test statistic weights the projected
-    sums by the covariance that an interaction with smooth scores would cause. This is the locally
-    most powerful test against smooth scores [1]_.
+    Errors in the two curves do not affect the test, because `beyond_curves` projects them out. The
+    test statistic weights the projected sums by the covariance that an interaction with smooth
+    scores would cause. This is the locally most powerful test against smooth scores [1]_.
 
     Parameters
     ----------
@@ -300,22 +351,12 @@ def log_p_value(grid: Grid, sums: FloatArray, design: FloatArray, variance: Floa
     .. [1] Wu et al., "Rare-Variant Association Testing for Sequencing Data with the Sequence Kernel
        Association Test", American Journal of Human Genetics 89, 2011.
     """
-    # Released numbers can have any size, and rounding errors must not make a fit fail.
-    values, vectors = np.linalg.eigh(variance)
-    values = np.maximum(values, 1e-12 * max(float(values.max()), 1e-288))
-    whiten = vectors.T / np.sqrt(values)[:, None]
-    certain = whiten @ design
-    certain /= max(float(np.abs(certain).max()), 1e-300)  # the unit of the scores cancels
-    basis, size, _ = np.linalg.svd(certain @ grid.groups_of_cells, full_matrices=False)
-    basis = basis[:, size > 1e-9 * max(float(size.max()), 1e-300)]
+    z, certain, _ = beyond_curves(grid, sums, design, variance)  # the unit of the scores cancels
     smooth = np.kron(*(covariance(side, _LENGTH) for side in grid.sides))
     spread = certain @ smooth @ certain.T
-    spread -= basis @ (basis.T @ spread)
-    spread -= (spread @ basis) @ basis.T
     weights = np.linalg.eigvalsh((spread + spread.T) / 2.0)
     if not weights.max(initial=0.0) > 1e-9:
         return 0.0
-    z = whiten @ sums
     return _log_tail(float(z @ spread @ z), np.maximum(weights, 0.0))
 
 

@@ -90,6 +90,45 @@ def counts_of_cells(
     return grid.positive(expected + kept * (np.linalg.pinv(weights) @ apart), n_samples)
 
 
+def beyond_curves(
+    grid: Grid, sums: FloatArray, design: FloatArray, variance: FloatArray
+) -> tuple[FloatArray, FloatArray, float]:
+    """Project out all changes of contrasts that errors in the two curves can cause.
+
+    Such an error adds the same amount to the scores of a whole row or column of the grid, and so
+    changes the sums in proportion to their curvature.
+
+    Parameters
+    ----------
+    grid : Grid
+    sums : ndarray of shape (n_contrasts,)
+        Noisy contrasts of sums of residuals, or the sums themselves.
+    design : ndarray of shape (n_contrasts, n_cells)
+        Change in each contrast per unit of score of each cell.
+    variance : ndarray of shape (n_contrasts, n_contrasts)
+        Positive definite covariance of the contrasts due to noise and sampling.
+
+    Returns
+    -------
+    z : ndarray of shape (n_left,)
+        What is left of the contrasts, with uncorrelated errors of variance 1.
+    certain : ndarray of shape (n_left, n_cells)
+        Change in `z` per unit of score of each cell, divided by `scale`.
+    scale : float
+    """
+    # Released numbers can have any size, and rounding errors must not make a fit fail.
+    values, vectors = np.linalg.eigh(variance)
+    values = np.maximum(values, 1e-12 * max(float(values.max()), 1e-288))
+    whiten = vectors.T / np.sqrt(values)[:, None]
+    certain = whiten @ design
+    scale = max(float(np.abs(certain).max()), 1e-300)
+    certain /= scale
+    basis, size, _ = np.linalg.svd(certain @ grid.groups_of_cells)
+    n_curves = int((size > 1e-9 * max(float(size.max()), 1e-300)).sum())
+    left = basis[:, n_curves:].T
+    return left @ whiten @ sums, left @ certain, scale
+
+
 def _of_side(side: Side) -> IntArray:
     """Return the contrasts of one side, in units of 1 / `_SIDE_UNIT`."""
     n = side.n_groups - side.has_rest

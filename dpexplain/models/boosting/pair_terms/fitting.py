@@ -76,9 +76,17 @@ class GridBudget:
             Number of sums in all visits of each pair.
         """
         steps = self.budget.leaf_factor * LATTICE
-        n_visits = N_ROUNDS * len(n_values)
-        multiplier = float(np.sqrt(n_visits / ((1.0 - _COUNT_SHARE) * self.squared_mu)))
-        return Phase("boosting", steps, multiplier * steps, sum(n_values))
+        return Phase("boosting", steps, self._multiplier(len(n_values)) * steps, sum(n_values))
+
+    def block_noise(self, n_pairs: int) -> float:
+        """Return the noise of the mean sum of a block over all visits to blocks, in clips."""
+        one = self._multiplier(n_pairs) * self.budget.leaf_factor
+        return one / float(np.sqrt(N_ROUNDS // 2))
+
+    def _multiplier(self, n_pairs: int) -> float:
+        """Return the ratio of noise standard deviation to sensitivity for one visit."""
+        n_visits = N_ROUNDS * n_pairs
+        return float(np.sqrt(n_visits / ((1.0 - _COUNT_SHARE) * self.squared_mu)))
 
 
 @dataclass(eq=False)

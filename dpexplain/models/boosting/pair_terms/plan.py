@@ -39,7 +39,8 @@ class PairPlan:
     most : int
         Maximum number of pairs.
     may_skip : bool, default=False
-        Whether the fit may skip the choice if there are too few records for one.
+        Whether the fit may skip the choice if there are too few records for one, and give up the
+        chosen pairs if the passes that they replace could gain more.
     """
 
     declared: tuple[tuple[int, int], ...]

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from dpexplain.mechanisms import Mechanism
 from dpexplain.models.additive.pair_tables import PairTable
+from dpexplain.models.additive.terms import AdditiveTerms
 from dpexplain.models.boosting.objectives import Objective, centered_terms
 from dpexplain.models.boosting.pair_terms.choice import choose_pairs
 from dpexplain.models.boosting.pair_terms.fitting import N_GROUPS, GridBudget, fit_pairs
 from dpexplain.models.boosting.pair_terms.grids import Grid, sides_of
 from dpexplain.models.boosting.pair_terms.plan import PairPlan
+from dpexplain.models.boosting.pair_terms.worth import fall_of_passes
 from dpexplain.models.boosting.records.binned import BinnedRecords
 from dpexplain.models.boosting.released import PrivateFit
 
@@ -20,6 +24,7 @@ def private_pairs(
     plan: PairPlan,
     budget: GridBudget,
     mechanism: Mechanism,
+    n_replaced: int,
 ) -> tuple[PairTable, ...]:
     """Fit the scores of the declared pairs, or choose pairs and fit their scores.
 
@@ -33,6 +38,8 @@ def private_pairs(
     plan : PairPlan
     budget : GridBudget
     mechanism : Mechanism
+    n_replaced : int
+        Number of passes that are made instead if no pair is chosen.
 
     Returns
     -------
@@ -57,7 +64,8 @@ def private_pairs(
         plan,
         n_samples=fit.binned.n_samples,
         clip=clip,
-        budget=budget.budget,
+        least=_fall_of_passes(fit, n_replaced, terms, objective) if plan.may_skip else -np.inf,
+        budget=budget,
         mechanism=mechanism,
     )
     if not pairs:
@@ -75,3 +83,11 @@ def private_pairs(
         budget=budget,
         mechanism=mechanism,
     )
+
+
+def _fall_of_passes(
+    fit: PrivateFit, n_more: int, terms: AdditiveTerms, objective: Objective
+) -> float:
+    clip = objective.residual_unit * float(fit.clips[-1])
+    mass = objective.curvature(terms, clip, fit.schedule.clip_quantile).mass[0]
+    return fall_of_passes(fit, n_more, float(mass.sum()) / max(fit.binned.n_samples, 1.0))
