@@ -264,23 +264,24 @@ def _result(
     dataset: Dataset, epsilon: float, n_splits: int, declared: list[tuple[str, str]] | None
 ) -> Result:
     result = Result()
-    for split in splits(len(dataset.X), n_splits):
+    for seed, split in enumerate(splits(len(dataset.X), n_splits)):
+        # With the same seed, fits that make no choice are the same as those without pairs.
         (plain, of_plain), (model, of_model) = (
-            _fit(dataset, split[0], epsilon, p) for p in (0, "auto")
+            _fit(dataset, split[0], epsilon, p, seed) for p in (0, "auto")
         )
         result.seconds.append((of_plain, of_model))
         result.without.append(_score(plain, dataset, split[1]))
         result.chosen.append(_score(model, dataset, split[1]))
         result.names.append(model.term_names_[dataset.schema.n_features :])
         if declared:
-            known, _ = _fit(dataset, split[0], epsilon, declared)
+            known, _ = _fit(dataset, split[0], epsilon, declared, seed)
             result.declared.append(_score(known, dataset, split[1]))
     return result
 
 
-def _fit(dataset: Dataset, train: Any, epsilon: float, pairs: Any) -> tuple[Any, float]:
+def _fit(dataset: Dataset, train: Any, epsilon: float, pairs: Any, seed: int) -> tuple[Any, float]:
     """Fit on the training part; return the model and the CPU time in seconds."""
-    model = _estimator(dataset, epsilon, pairs)
+    model = _estimator(dataset, epsilon, pairs).set_params(reproducible_seed=seed)
     X, y = dataset.X.iloc[train], dataset.y.iloc[train]
     start = time.process_time()
     model.fit(X, y)
