@@ -113,6 +113,13 @@ def test_a_cell_kept_without_its_time_is_taken_as_it_is(load, run, monkeypatch, 
     assert list(pd.read_csv(tmp_path / "fast" / "two_cells.csv")["mean"]) == [3.0, 1.0]
 
 
+def test_cells_of_a_study_with_its_own_table_are_refused(load, run, monkeypatch, tmp_path):
+    study = study_of(load, None, table=lambda study, rows: pd.DataFrame(rows))
+    monkeypatch.setattr(run, "studies", lambda: iter([study]))
+    with pytest.raises(SystemExit, match="would drop the other rows of two_cells"):
+        run.main([*arguments(tmp_path), "--cells", "epsilon=1.0"])
+
+
 def test_a_study_without_what_it_needs_is_left_out_and_says_so(load, run, monkeypatch, capsys):
     package = study_of(load, None, needs=("no_such_package",))
     other = study_of(load, None, missing=lambda: "a second environment")

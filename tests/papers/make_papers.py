@@ -62,6 +62,9 @@ def main(given: Sequence[str] | None = None) -> None:
         os.environ.setdefault(name, "1")
     kept = Kept(options.keep / ("fast" if options.fast else "full"))
     chosen = list(_chosen(options.only, needed=not options.compare_only))
+    whole = [study.name for study in chosen if options.cells and study.table is not None]
+    if whole:
+        sys.exit(f"--cells would drop the other rows of {', '.join(whole)}: measure these whole.")
     started = time.monotonic()
     failed = 0 if options.compare_only else _measure(chosen, kept, options)
     for study in chosen:
