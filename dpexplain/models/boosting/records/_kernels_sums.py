@@ -118,8 +118,8 @@ def _lattice_steps(residual, inverse_clip):  # type: ignore[no-untyped-def]
 
 
 _GATHER, _BY_RUN, _BY_SET = 0, 1, 2
-_MOST_RUNS = 5  # runs of neighboring bins with one value: four leaves and the missing bin
-_MOST_SETS, _MOST_IN_SETS = 3, 64  # three leaves of categories, one bit for each category
+_MOST_RUNS = 6  # runs of neighboring bins with one value: five leaves and the missing bin
+_MOST_SETS, _MOST_IN_SETS = 5, 64  # five leaves of categories, one bit for each category
 _MEMBERS = _MOST_RUNS  # place of the first bit mask among the marks of a lookup
 
 
@@ -133,10 +133,10 @@ def _lookup(table, n_bins, marks, values):  # type: ignore[no-untyped-def]
         Value of each bin.
     n_bins : int
         Number of bins.
-    marks : ndarray of shape (10,), dtype int64
+    marks : ndarray of shape (12,), dtype int64
         Filled with the first bin of each run (the last one is repeated) and, from
         index `_MEMBERS` on, with one bit mask per distinct value, which marks its bins.
-    values : ndarray of shape (5,), dtype float32
+    values : ndarray of shape (6,), dtype float32
         Filled with the values of runs or sets.
 
     Returns
@@ -183,24 +183,28 @@ def _has(members, b):  # type: ignore[no-untyped-def]
 @njit(no_cpython_wrapper=True, error_model="numpy")
 def _update_scores(score, bins, row, start, end, table, kind, marks, values, odds):  # type: ignore[no-untyped-def]
     """Update the scores of the records from `start` to `end`."""
-    v0, v1, v2, v3, v4 = values[0], values[1], values[2], values[3], values[4]
+    v0, v1, v2, v3, v4, v5 = values[0], values[1], values[2], values[3], values[4], values[5]
     if kind == _BY_RUN:
         bin_type = bins.dtype.type
         b1, b2 = bin_type(marks[1]), bin_type(marks[2])
-        b3, b4 = bin_type(marks[3]), bin_type(marks[4])
+        b3, b4, b5 = bin_type(marks[3]), bin_type(marks[4]), bin_type(marks[5])
         for i in range(start, end):
             b = bins[row, i]
             value = v1 if b >= b1 else v0
             value = v2 if b >= b2 else value
             value = v3 if b >= b3 else value
             value = v4 if b >= b4 else value
+            value = v5 if b >= b5 else value
             score[i] = _moved(score[i], value, odds)
     elif kind == _BY_SET:
         m1, m2 = marks[_MEMBERS + 1], marks[_MEMBERS + 2]
+        m3, m4 = marks[_MEMBERS + 3], marks[_MEMBERS + 4]
         for i in range(start, end):
             b = bins[row, i]
             value = v1 if _has(m1, b) else v0
             value = v2 if _has(m2, b) else value
+            value = v3 if _has(m3, b) else value
+            value = v4 if _has(m4, b) else value
             score[i] = _moved(score[i], value, odds)
     else:
         for i in range(start, end):
@@ -213,11 +217,11 @@ def _add_leaf_sums(  # type: ignore[no-untyped-def]
 ):
     """Add the steps of the records from `start` to `end` to their leaves."""
     none = np.int32(0)  # 32 bits are enough for a block, and a vector contains twice as many values
-    t0, t1, t2, t3, t4 = none, none, none, none, none
+    t0, t1, t2, t3, t4, t5 = none, none, none, none, none, none
     if kind == _BY_RUN:
         bin_type = bins.dtype.type
         b1, b2 = bin_type(marks[1]), bin_type(marks[2])
-        b3, b4 = bin_type(marks[3]), bin_type(marks[4])
+        b3, b4, b5 = bin_type(marks[3]), bin_type(marks[4]), bin_type(marks[5])
         for i in range(start, end):
             b, step = bins[row, i], steps[i - start]
             t0 = np.int32(t0 + step)
@@ -225,21 +229,28 @@ def _add_leaf_sums(  # type: ignore[no-untyped-def]
             t2 = np.int32(t2 + (step if b >= b2 else none))
             t3 = np.int32(t3 + (step if b >= b3 else none))
             t4 = np.int32(t4 + (step if b >= b4 else none))
+            t5 = np.int32(t5 + (step if b >= b5 else none))
         sums[place + np.int64(leaves[0])] += t0 - t1
         sums[place + np.int64(leaves[1])] += t1 - t2
         sums[place + np.int64(leaves[2])] += t2 - t3
         sums[place + np.int64(leaves[3])] += t3 - t4
-        sums[place + np.int64(leaves[4])] += t4
+        sums[place + np.int64(leaves[4])] += t4 - t5
+        sums[place + np.int64(leaves[5])] += t5
     elif kind == _BY_SET:
         m1, m2 = marks[_MEMBERS + 1], marks[_MEMBERS + 2]
+        m3, m4 = marks[_MEMBERS + 3], marks[_MEMBERS + 4]
         for i in range(start, end):
             b, step = bins[row, i], steps[i - start]
             t0 = np.int32(t0 + step)
             t1 = np.int32(t1 + (step if _has(m1, b) else none))
             t2 = np.int32(t2 + (step if _has(m2, b) else none))
-        sums[place + np.int64(leaves[0])] += np.int64(t0) - t1 - t2
+            t3 = np.int32(t3 + (step if _has(m3, b) else none))
+            t4 = np.int32(t4 + (step if _has(m4, b) else none))
+        sums[place + np.int64(leaves[0])] += np.int64(t0) - t1 - t2 - t3 - t4
         sums[place + np.int64(leaves[1])] += t1
         sums[place + np.int64(leaves[2])] += t2
+        sums[place + np.int64(leaves[3])] += t3
+        sums[place + np.int64(leaves[4])] += t4
     else:
         for i in range(start, end):
             sums[place + np.int64(leaf_of_bin[bins[row, i]])] += steps[i - start]
