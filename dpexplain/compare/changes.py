@@ -144,7 +144,9 @@ def claim_change(
     names, fits = _two(explanations)
     if first is None or any(pair.name == term for fit in fits for pair in fit.pairs):
         raise ValueError("a change is claimed about bins of one feature; pass a term and a bin.")
-    before, after = (claim(fit, term, first, second) for fit in fits)
+    before, after = (
+        _claim_of(name, fit, term, first, second) for name, fit in zip(names, fits, strict=True)
+    )
     if before.basis != after.basis:
         raise ValueError(
             "only one of the fits has estimated effects, so the claims refer to different things; "
@@ -160,6 +162,14 @@ def claim_change(
     holds = low > 0.0 or high < 0.0
     words = _words(fits, names, before, after, (estimate, low, high), holds)
     return Change(names, before, after, estimate, std, low, high, holds, words)
+
+
+def _claim_of(name: str, fit: GlobalExplanation, term: str, first: Any, second: Any) -> Claim:
+    """Make a claim about one fit, which errors name: the other may have other bins."""
+    try:
+        return claim(fit, term, first, second)
+    except (KeyError, ValueError) as error:
+        raise type(error)(f"{shorten(name)}: {error.args[0]}") from None
 
 
 def _two(explanations: Any) -> tuple[tuple[str, str], tuple[GlobalExplanation, GlobalExplanation]]:

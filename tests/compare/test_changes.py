@@ -92,8 +92,13 @@ def test_what_cannot_be_compared_is_refused():
     pairs = dataclasses.replace(classifier(), pairs=(age_and_job(),))
     with pytest.raises(ValueError, match="bins of one feature"):
         claim_change({"a": pairs, "b": pairs}, "age & job", "30, nurse")
-    with pytest.raises(KeyError, match="no term 'aeg'"):
+    with pytest.raises(KeyError, match="a: no term 'aeg'"):
         claim_change(two, "aeg", 50)
+    narrow = {"a": fit(), "b": fit(bin_edges=[17.0, 30.0, 45.0, 60.0])}
+    with pytest.raises(KeyError, match="b: no bin '70' of 'age'; its bins cover 17 – 60"):
+        claim_change(narrow, "age", 70)
+    with pytest.raises(ValueError, match="a: bins 50 and 51 are the same"):
+        claim_change(two, "age", 50, 51)
     effect = {"effect": [-0.5, 0.25, 0.5, 0.0], "effect_std": [0.1] * 4, "effect_factor": 3.0}
     with pytest.raises(ValueError, match="only one of the fits has estimated effects"):
         claim_change({"a": fit(), "b": fit(**effect)}, "age", 50)
@@ -110,7 +115,7 @@ def test_the_command_names_the_files(tmp_path, capsys):
     assert main([*asked, "--bin", "50", "--csv"]) == 0
     assert capsys.readouterr().out.splitlines()[3].startswith("change,age,45 – 90,the average,")
     for options, words in (
-        (["--bin", "500"], "no bin '500'"),
+        (["--bin", "500"], "2023: no bin '500'"),
         ([], "pass --bin"),
         (["--extreme", "highest"], "without --extreme"),
     ):
