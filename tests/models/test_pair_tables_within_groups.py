@@ -116,6 +116,24 @@ def test_dependence_along_a_curve_is_not_a_staircase():
         np.testing.assert_allclose(np.bincount(bins[:, k], minlength=48) / 4096, share, atol=5e-4)
 
 
+@pytest.mark.parametrize("special", [1e-3, 1.0 - 1e-3, 1.0 - 1e-7, 1.0])
+def test_a_feature_may_be_missing_for_nearly_everybody(special):
+    share, groups = np.append(np.full(4, (1 - special) / 4), special), np.array([0, 0, 1, 1, 2])
+    shares = [share, np.full(4, 0.25)]
+    counts = [
+        BinCounts(N * shares[0], np.ones(5), 1, True),
+        BinCounts(N * shares[1], np.ones(4), 0, True),
+    ]
+    table = N * np.outer(np.bincount(groups, share), [0.5, 0.5])
+    tables = PairTables((groups, groups[:4]), ((0, 1),), (table,), 5.0)
+    upper = (groups > 1, groups[:4] > 0)
+    pairs = PairSums(upper, np.zeros(1), 5.0, np.array([0.4]), tables)
+    order = [np.arange(5), np.arange(4)]
+    found = dependence_of(pairs, counts, order, shares, N, 1024).population.bins
+    for bins, own in zip(found.T, shares, strict=True):
+        np.testing.assert_allclose(np.bincount(bins, minlength=len(own)) / 1024, own, atol=1e-3)
+
+
 def test_the_table_of_a_population_stays_close_to_the_released_one():
     joint, groups, table = along_a_curve(48, 6)
     bins = dependence_from_table(joint, groups, table).population.bins

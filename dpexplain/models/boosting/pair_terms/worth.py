@@ -21,8 +21,8 @@ from dpexplain.models.boosting.released import PrivateFit
 FloatArray = NDArray[np.float64]
 
 _EASY = 4
-"""One pass in this number, the first ones, is not used to predict later passes: its fall is that
-of the effects that any fit finds at once."""
+"""The first passes, one in this number, are not used to predict later ones: in them, the loss falls
+by effects that any fit finds at once."""
 
 _LEAST_PROBABILITY = 1e-3
 """Priors that are less likely are left out of the mean."""

@@ -158,15 +158,17 @@ class EstimatedTables:
             bins[points, second] = in_order(order[second], _below(rows), sizes)
             n_values, n_of_second = self.runs[first].n_values, self.runs[second].n_values
             n_groups = int(of_first[:n_values].max(initial=0)) + 1
-            if n_groups > 1 and n_of_second and not shares[second][n_of_second:].any():
+            is_ordered = n_of_second and not shares[second][n_of_second:].any()
+            n_points = int(sizes[:n_groups].sum())  # none if nearly all values are missing
+            if n_groups > 1 and is_ordered and n_points:
                 sizes, rows = sizes[:n_groups], rows[:n_groups]
-                points, ranks = points[: sizes.sum()], places[by_group[: sizes.sum()]]
+                points, ranks = points[:n_points], places[by_group[:n_points]]
                 near, weight = neighbors(shares[first][:n_values], of_first[:n_values])
                 of_bin = bins[points, first]
                 ends = _below(shares[second][order[second]])
                 moved = displaced(ranks, sizes, _below(rows), ends, near[of_bin], weight[of_bin])
                 bins[points[np.argsort(moved, kind="stable")], second] = in_order(
-                    order[second], _below(rows.sum(axis=0))[None], np.array([len(points)])
+                    order[second], _below(rows.sum(axis=0))[None], np.array([n_points])
                 )
 
 
