@@ -132,7 +132,8 @@ def main() -> None:
         notebook = nbformat.read(path, as_version=4)
         code = [cell for cell in notebook.cells if cell.cell_type == "code"]
         there = {c.id: (c.outputs, c.metadata) for c in code if c.outputs and not is_checked(c)}
-        NotebookClient(notebook, timeout=300, resources={"metadata": {"path": FOLDER}}).execute()
+        resources = {"metadata": {"path": FOLDER}}
+        NotebookClient(notebook, timeout=300, record_timing=False, resources=resources).execute()
         nbformat.write(stripped(notebook, {} if asked.pictures else there), path)
         after = _cpu_seconds()
         print(f"{path.name}: {after - before:.0f} CPU seconds", file=sys.stderr)
