@@ -154,7 +154,7 @@ def claim_change(
         )
     n_bins = [fit[term].n_bins for fit in fits]
     alike = fits[0][term].bin_labels == fits[1][term].bin_labels
-    bins = n_bins[0] if alike else sum(n_bins)  # both grids cut the axis into at most so many
+    bins = n_bins[0] if alike else sum(n_bins)  # the edges of both grids
     factor = half_width(bins * (bins + 1) // 2)
     std = math.hypot(before.std, after.std)
     estimate = above_rounding(after.estimate - before.estimate, std)

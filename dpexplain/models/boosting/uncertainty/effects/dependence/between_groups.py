@@ -47,6 +47,8 @@ def displaced(
     ndarray of shape (n_points,)
         Displaced ranks.
     """
+    if not len(ranks):  # nearly all values are missing
+        return ranks
     group, first = np.repeat(np.arange(len(sizes)), sizes), np.cumsum(sizes) - sizes
     place = (np.arange(len(ranks)) - first[group] + 0.5) / sizes[group]
     # One interpolation serves all groups: what belongs to a group begins at twice its index.

@@ -156,12 +156,11 @@ class EstimatedTables:
             by_group = np.argsort(group, kind="stable")
             points, sizes = ranked[by_group, second], np.bincount(group, minlength=len(rows))
             bins[points, second] = in_order(order[second], _below(rows), sizes)
-            n_values, n_of_second = self.runs[first].n_values, self.runs[second].n_values
-            n_groups = int(of_first[:n_values].max(initial=0)) + 1
-            is_ordered = n_of_second and not shares[second][n_of_second:].any()
-            n_points = int(sizes[:n_groups].sum())  # none if nearly all values are missing
-            if n_groups > 1 and is_ordered and n_points:
+            if self._are_ordered(first, second, shares[second]):
+                n_values = self.runs[first].n_values
+                n_groups = int(of_first[:n_values].max()) + 1
                 sizes, rows = sizes[:n_groups], rows[:n_groups]
+                n_points = int(sizes.sum())
                 points, ranks = points[:n_points], places[by_group[:n_points]]
                 near, weight = neighbors(shares[first][:n_values], of_first[:n_values])
                 of_bin = bins[points, first]
@@ -170,6 +169,12 @@ class EstimatedTables:
                 bins[points[np.argsort(moved, kind="stable")], second] = in_order(
                     order[second], _below(rows.sum(axis=0))[None], np.array([n_points])
                 )
+
+    def _are_ordered(self, first: int, second: int, share: FloatArray) -> bool:
+        """Whether groups of the first feature and values of the second are ordered."""
+        n_values, n_of_second = self.runs[first].n_values, self.runs[second].n_values
+        n_groups = len(np.unique(self.tables.groups[first][:n_values]))
+        return n_groups > 1 and n_of_second > 0 and not share[n_of_second:].any()
 
 
 def _below(shares: FloatArray) -> FloatArray:
