@@ -105,7 +105,7 @@ def claim_change(
     or two ranges) differ in each fit, and costs no privacy. It does not say how the average of the
     target changed. The interval assumes that the errors of the fits are independent: each fit has
     its own noise and its own sample. If some people are in both tables, the interval is usually too
-    wide.
+    wide, and the cost to these people is that of both fits, which their ledger adds up.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def claim_change(
     >>> earlier = model.fit(stays.X[:250], stays.y[:250]).explain_global()
     >>> later = model.fit(stays.X[250:], stays.y[250:]).explain_global()
     >>> print(claim_change({"2023": earlier, "2024": later}, "sex", "female", "male"))
-    At ε = 1, ...
+    At ε = 1 in each fit, ...
     """
     names, fits = _two(explanations)
     if first is None or any(pair.name == term for fit in fits for pair in fit.pairs):
@@ -204,9 +204,9 @@ def _words(
     guarantees = (before.guarantee, after.guarantee)
     at = "NOT PRIVATE: in these fits"
     if all(each.private for each in guarantees):
-        at = "At ε = " + " and ".join(
-            dict.fromkeys(upper_number(each.epsilon) for each in guarantees)
-        )
+        stated = list(dict.fromkeys(upper_number(each.epsilon) for each in guarantees))
+        which = "in each fit" if len(stated) == 1 else "in the two fits"
+        at = f"At ε = {' and '.join(stated)} {which}"
     estimate, low, high = interval
     moved = "rose or fell" if estimate == 0 else "rose" if estimate > 0 else "fell"
     term = shorten(after.term)

@@ -28,6 +28,7 @@ import pytest
 from sklearn.base import clone
 
 import dpexplain.accounting.summary as summaries
+import dpexplain.compare.changes as changes
 import dpexplain.models as models
 from attack_kit import (
     PRIVATE,
@@ -306,6 +307,21 @@ def words_of_a_total(_: str) -> Finding:
     return first_find(attempts())
 
 
+def words_of_a_change(_: str) -> Finding:
+    """Claim a change between two fits of one epsilon: does the sentence have that epsilon alone?"""
+    name, fits = "DPExplainableBoostingClassifier", {}
+    data = table(name, 60)
+    for year in ("2023", "2024"):
+        fits[year] = estimator(name, epsilon=1.0).fit(*data).explain_global()
+    words = changes.claim_change(fits, "job", "nurse", "smith").words
+    return Finding(words.startswith("At ε = 1, "), words)
+
+
+def one_epsilon_for_both(patch: pytest.MonkeyPatch) -> None:
+    honest = changes._words
+    patch.setattr(changes, "_words", lambda *given: honest(*given).replace(" in each fit, ", ", "))
+
+
 def rounded_to_the_nearest(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(summaries, "upper_number", lambda value: f"{value:.4g}")
 
@@ -537,6 +553,13 @@ ATTACKS = [
         words_of_a_total,
         rounded_to_the_nearest,
         "totals are rounded to the nearest number",
+        every_model=False,
+    ),
+    Attack(
+        "a sentence about two fits states the epsilon of one",
+        words_of_a_change,
+        one_epsilon_for_both,
+        "an epsilon that two fits have is stated once",
         every_model=False,
     ),
     Attack(

@@ -33,9 +33,9 @@ def test_a_change_is_the_later_estimate_minus_the_earlier_with_both_errors():
     )
     assert change.holds
     assert change.words.startswith(
-        "At ε = 0.5, odds of income = high for records with age = 45 – 90 rose compared with "
-        "records with age = 17 – 29 from 2023 to 2024, other features equal: from +1 to +5, a "
-        "change of +4 log-odds (odds × 54.6), 95% between +"
+        "At ε = 0.5 in each fit, odds of income = high for records with age = 45 – 90 rose "
+        "compared with records with age = 17 – 29 from 2023 to 2024, other features equal: from "
+        "+1 to +5, a change of +4 log-odds (odds × 54.6), 95% between +"
     )
 
 
@@ -59,7 +59,7 @@ def test_both_epsilons_and_both_bins_are_named_if_they_differ():
     change = claim_change(
         {"a": fit(), "b": fit(epsilon=2.0, bin_edges=[17.0, 30.0, 48.0, 90.0])}, "age", 50, 20
     )
-    assert change.words.startswith("At ε = 0.5 and 2, ")
+    assert change.words.startswith("At ε = 0.5 and 2 in the two fits, ")
     assert "age = 45 – 90 (later 48 – 90)" in change.words
     table = change.frame()
     assert list(table["fit"]) == ["a", "b", "change"]
