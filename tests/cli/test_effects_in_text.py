@@ -6,6 +6,7 @@ import csv
 import dataclasses
 import io
 import math
+import re
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,7 @@ from dpexplain import PrivacyLedger
 from dpexplain.accounting import GaussianEvent, NonPrivateEvent
 from dpexplain.cli import main
 from dpexplain.cli.text import table_text
+from dpexplain.edit import EditLog, Scale
 from example_filters import filter_bank
 from pair_examples import swept
 
@@ -46,6 +48,23 @@ def test_a_fit_is_printed_with_its_effects_and_what_each_column_speaks_of(folder
     assert "describe the released curves." in words
     assert "What holds in the population?" in words
     assert "has_effect" in words
+
+
+def test_the_text_of_an_edited_fit_says_which_numbers_were_edited(folder, capsys):
+    found = dpexplain.io.load("model.json")
+    dpexplain.io.save(EditLog.of(found).edit(Scale("age", factor=3.0)).apply(found), "edited.json")
+    words = said(capsys, "explain", "edited.json", "--term", "age")
+    assert words.startswith("The curve was edited by hand after the fit: scale age")
+    assert "contribution is that of the edited curve" in words
+    assert "describe the released curve" not in words
+    assert "edited" not in said(capsys, "explain", "edited.json", "--term", "children")
+    assert main(["claim", "edited.json", "--term", "age", "--bin", "30", "--against", "60"]) == 2
+    assert "it was edited by hand. Make the claim about the fit as released" in (
+        capsys.readouterr().err
+    )
+    overall = said(capsys, "explain", "edited.json")
+    assert "describe the edited curves." in overall
+    assert re.search(r"The edited curves show about \d+% of the effects\.", overall)
 
 
 @pytest.mark.parametrize("term", [[], ["--term", "age"]])

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from dpexplain.explain import GlobalExplanation, Guarantee, NoiseModel
+from dpexplain.explain.bands._cautions import term_note
 from dpexplain.io import from_json, to_json
 from example_explanations import age, job, private_guarantee
 
@@ -122,6 +123,14 @@ def test_few_people_are_the_first_thing_that_is_noted():
     assert "includes 0 in every bin" in model(terms).effect_notes["age"]
     few = model(terms, effect_intercept=5.0)
     assert few.effect_notes == dict.fromkeys(["age", "job"], few.effect_note)
+
+
+def test_only_a_curve_with_an_order_can_rise_and_fall_many_times():
+    wide = {**CLEAR, "effect_std": [5.0] * 4}
+    rising = term_note(age(count=MANY, **wide))
+    assert "or one that rises and falls many times, cannot be ruled out" in rising
+    unordered = term_note(job(count=MANY, **wide))
+    assert unordered.endswith("an effect as large as the band cannot be ruled out.")
 
 
 def test_a_warning_is_said_before_a_note():

@@ -36,16 +36,13 @@ if TYPE_CHECKING:
 _HTML_ROWS = 10
 _Part = TypeVar("_Part", ShapeFunction, PairCurve)
 
-_COLUMN_WORDS = (
-    "What is noise? importance, noise_floor and above_noise describe the released curves. An "
-    "importance above its noise_floor is not enough for above_noise: the curve must leave a band "
-    "around all bins of all terms. What holds in the population? effect, effect_std and "
-    "has_effect estimate it; an effect is certain_by bins, by the slope, or by both. The column "
-    "basis states what ranks and directions refer to."
-)
 _BIN_WORDS = (
     "What is noise? contribution, its standard deviations and signal describe the released curve. "
     "What holds in the population? effect, its 95% band and effect_signal estimate it."
+)
+_EDITED_WORDS = (
+    "contribution is that of the edited curve, and signal compares it with the noise of the fit. "
+    "The standard deviations, effect, its 95% band and effect_signal are those of the fit."
 )
 
 
@@ -357,7 +354,7 @@ class GlobalExplanation(
         yield from map(alarm_words, self.alarms)
         yield from self._effect_lines()
         if self.effect_scatter is not None:
-            yield _COLUMN_WORDS
+            yield self._column_words
         yield self.ranking()
         if self.pairs:
             yield self.pair_ranking()
@@ -384,8 +381,10 @@ class GlobalExplanation(
         str
             A paragraph.
         """
+        if edited := self.part(term).edit_words:
+            yield f"The curve was {edited}."
         if term in self and self[term].effect is not None:
-            yield _BIN_WORDS
+            yield _EDITED_WORDS if edited else _BIN_WORDS
         if words := self.effect_remarks.get(term):
             yield words
 

@@ -224,6 +224,8 @@ class MulticlassExplanation(
         yield from super().describe()
         yield from map(alarm_words, self.alarms)
         yield from self._effect_lines()
+        if self.by_class[0].effect_scatter is not None:
+            yield self._column_words
         yield self.ranking()
 
     def importances(self) -> pd.Series[float]:

@@ -44,7 +44,7 @@ _SEVERAL = (
 )
 _UNCERTAIN = (
     "The effect band includes 0 in every bin: no bin has an effect that is certain, but an effect "
-    "as large as the band, or one that rises and falls many times, cannot be ruled out."
+    "as large as the band{} cannot be ruled out."
 )
 _OVERALL = (
     "The effect band includes 0 in every bin: no bin has an effect that is certain, but it is "
@@ -165,7 +165,8 @@ def term_note(term: Estimated, overall: str = "") -> str:
     if term.n_value_bins == 1 and not term.special:
         return ONE_BIN
     if not term.effect_signal.any():
-        return _OVERALL.format(overall) if overall else _UNCERTAIN
+        waves = ", or one that rises and falls many times," if _has_order(term) else ""
+        return _OVERALL.format(overall) if overall else _UNCERTAIN.format(waves)
     if term.signal is not None and float(term.weights @ ~term.signal) >= _NEARLY_ALL:
         return _HATCHED
     return ""
@@ -174,11 +175,14 @@ def term_note(term: Estimated, overall: str = "") -> str:
 def _one_value_words(term: Estimated) -> str:
     """Return a warning if most records are in one of several ordered bins."""
     share = term.weights[: term.n_value_bins]
-    is_ordered = term.bin_edges is not None or term.ordered
-    if not is_ordered or np.count_nonzero(share > 0) <= _LEAST_BINS or share.max() < _ONE_BIN:
+    if not _has_order(term) or np.count_nonzero(share > 0) <= _LEAST_BINS or share.max() < _ONE_BIN:
         return ""
     percent = min(round(100 * float(share.max())), 99)
     return _ONE_VALUE.format(percent, repr(shorten(term.name)))
+
+
+def _has_order(term: Estimated) -> bool:
+    return term.bin_edges is not None or term.ordered
 
 
 def people_note(terms: Sequence[Estimated], link: str, intercepts: Sequence[float]) -> str:

@@ -18,6 +18,18 @@ from dpexplain.explain.noise_model import STANDS_OUT_LEVEL
 if TYPE_CHECKING:
     from dpexplain.explain.additive.shape_function import ShapeFunction
 
+_COLUMN_WORDS = (
+    "What is noise? importance, noise_floor and above_noise describe the {}. An importance above "
+    "its noise_floor is not enough for above_noise: the curve must leave a band around all bins of "
+    "all terms. What holds in the population? effect, effect_std and has_effect estimate it; an "
+    "effect is certain_by bins, by the slope, or by both. The column basis states what ranks and "
+    "directions refer to."
+)
+_CLASS_WORDS = (
+    " Numbers are means over the classes; above_noise, has_effect and certain_by are about at "
+    "least one class, and class_of_most is the class to which the term contributes most."
+)
+
 
 class ModelWords:
     """Mixin that describes the noise and effects of one or several scores."""
@@ -94,7 +106,9 @@ class ModelWords:
             return "No term has an effect that is certain: there may be none."
         verb = "has" if len(names) == 1 < self._n_terms else "have"
         words = f"{self._counted(names)} {verb} an effect that is certain."
-        return f"{words} The released curves show about {100 * shown:.0f}% of the effects."
+        percent = round(100 * shown)
+        larger = ": noise makes them larger" if percent > 100 and not self._edited else ""
+        return f"{words} The {self._curves_words} show about {percent}% of the effects{larger}."
 
     @property
     def effect_caution(self) -> str:
@@ -152,6 +166,20 @@ class ModelWords:
             return ""
         found = [part.effect_intercept for part in self._by_score]
         return people_note(first.terms, first.link, [k for k in found if k is not None])
+
+    @property
+    def _column_words(self) -> str:
+        """Meaning of the columns of a ranking with effects."""
+        means = _CLASS_WORDS if len(self._by_score) > 1 else ""
+        return _COLUMN_WORDS.format(self._curves_words) + means
+
+    @property
+    def _curves_words(self) -> str:
+        return "edited curves" if self._edited else "released curves"
+
+    @property
+    def _edited(self) -> bool:
+        return bool(self._by_score[0].edits)
 
     def _effect_lines(self) -> Iterator[str]:
         """Yield what text and tables say of the effects."""

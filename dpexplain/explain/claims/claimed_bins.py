@@ -20,7 +20,8 @@ from dpexplain.tables.cells import DATE_UNIT, number_in
 
 _PERIOD = re.compile(r"(\d{4})(-(?:0[1-9]|1[0-2]))?")  # a year or a month
 
-ALIKE = "Claims need a private model with a noise band, as released."
+NEEDED = "Claims need a private model with a noise band."
+AS_RELEASED = "Make the claim about the fit as released, before the edits."
 
 
 def claim_basis(term: ShapeFunction | PairCurve) -> Basis | None:
@@ -84,10 +85,23 @@ def claimed_values(explanation: GlobalExplanation, term: ShapeFunction) -> Claim
     if basis == "noise":
         assert term.total_std is not None
         return ClaimedValues(basis, term.contribution, term.total_std, explanation.noise)
-    raise ValueError(
-        f"no claim about {shorten(term.name)!r}: its errors are unknown, or its curve was edited "
-        f"by hand. {ALIKE}"
-    )
+    raise no_claim(term)
+
+
+def no_claim(term: ShapeFunction | PairCurve) -> ValueError:
+    """Return the error for a term or pair about which there is no claim.
+
+    Parameters
+    ----------
+    term : ShapeFunction or PairCurve
+
+    Returns
+    -------
+    ValueError
+    """
+    edited = term.released is not None
+    why = f"it was edited by hand. {AS_RELEASED}" if edited else f"its errors are unknown. {NEEDED}"
+    return ValueError(f"no claim about {shorten(term.name)!r}: {why}")
 
 
 class Place(int):

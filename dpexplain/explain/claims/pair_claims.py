@@ -27,10 +27,10 @@ from dpexplain.explain.claims.claim_words import (
     size_words,
 )
 from dpexplain.explain.claims.claimed_bins import (
-    ALIKE,
     bin_place,
     claim_basis,
     matched_span,
+    no_claim,
     span_label,
 )
 
@@ -62,10 +62,7 @@ def pair_claim(explanation: GlobalExplanation, pair: PairCurve, *regions: Region
     if pair.effect_std is not None and pair.effect_factor is not None:
         std, factor = pair.effect_std, pair.effect_factor
     if basis is None or std is None:
-        raise ValueError(
-            f"no claim about {shorten(pair.name)!r}: its errors are unknown, or it was edited by "
-            f"hand. {ALIKE}"
-        )
+        raise no_claim(pair)
     loads = _mean(pair, regions[0])
     if len(regions) == 2:
         loads = loads - _mean(pair, regions[1])

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from dpexplain.explain._record import FloatArray
 from dpexplain.explain.additive.global_explanation import GlobalExplanation
 from dpexplain.explain.additive.local_explanation import LocalExplanation
-from dpexplain.explain.claims.claimed_bins import ALIKE
+from dpexplain.explain.claims.claimed_bins import AS_RELEASED, NEEDED
 from dpexplain.explain.noise_model import NoiseModel
 
 STEPS = 90
@@ -89,8 +89,8 @@ def known_errors(explanation: GlobalExplanation, local: LocalExplanation) -> Flo
     ndarray of shape (n_samples,)
     """
     if any(part.released is not None for part in explanation.parts):
-        raise ValueError(f"no claim about a decision of curves edited by hand. {ALIKE}")
+        raise ValueError(f"no claim about a decision of curves edited by hand. {AS_RELEASED}")
     errors = score_errors(explanation, local)
     if errors is None:
-        raise ValueError(f"no claim about a decision: errors of the score are unknown. {ALIKE}")
+        raise ValueError(f"no claim about a decision: errors of the score are unknown. {NEEDED}")
     return errors
