@@ -5,9 +5,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
+import numpy as np
+
 from dpexplain.edit.levels import Interpolate, Set
 from dpexplain.edit.operation import Operation
-from dpexplain.edit.selection import check_labels
+from dpexplain.edit.selection import bins_within, check_labels
 from dpexplain.edit.whole import Composed, Remove, Revert
 from dpexplain.explain import GlobalExplanation, MulticlassExplanation, PairAxis, ShapeFunction
 from dpexplain.explain._text import did_you_mean, listing, short_number, shorten
@@ -97,7 +99,7 @@ class Layout:
         return next((term for term in self.terms if term.name == name), None)
 
     def check_names(self, operation: Operation | Composed) -> None:
-        """Raise an error for a term, pair or category that does not exist."""
+        """Raise an error for a term, pair, category or range that does not exist."""
         known = [*(term.name for term in self.terms), *(pair.name for pair in self.pairs)]
         for name in operation.terms:
             if name not in known:
@@ -107,6 +109,9 @@ class Layout:
             term = self.term(step.term)
             if step.names is not None and term is not None and term.categories is not None:
                 check_labels(term.name, (*term.categories, *term.special), step.names)
+            if step.within is not None and term is not None:
+                edges = None if term.edges is None else np.array(term.edges)
+                bins_within(term.name, edges, step.within)
 
     def pair(self, name: str) -> PairLayout | None:
         """Return the pair with this name, or None if it does not exist."""

@@ -142,7 +142,8 @@ class EditLog:
         KeyError
             If the log was made for an explanation that does not have the term.
         ValueError
-            If the log was made for an explanation whose term lacks a named category.
+            If the log was made for an explanation whose term lacks a named category, or has no bin
+            in a range.
         """
         if self.layout is not None:
             self.layout.check_names(operation)

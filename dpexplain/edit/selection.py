@@ -92,7 +92,7 @@ class Selection:
                 )
             return np.array(self.bins, dtype=np.int64)
         if self.within is not None:
-            return _bins_within(term, self.within)
+            return bins_within(term.name, term.bin_edges, self.within)
         if self.names is not None:
             return _bins_named(term, self.names)
         return np.arange(term.n_value_bins, dtype=np.int64)
@@ -151,18 +151,19 @@ def _nearest_bins(edges: FloatArray, low: float, high: float) -> str:
     return f"; the bins of this fit are wider there: name the range from {ends[0]} to {ends[1]}."
 
 
-def _bins_within(term: ShapeFunction | PairAxis, within: tuple[float, float]) -> IndexArray:
-    if term.bin_edges is None:
+def bins_within(term: str, edges: FloatArray | None, within: tuple[float, float]) -> IndexArray:
+    """Return the bins between two numbers, or raise ValueError if there are none."""
+    if edges is None:
         raise ValueError(
-            f"within= takes numbers, and {shorten(term.name)!r} has categories; use names=."
+            f"within= takes numbers, and {shorten(term)!r} has categories; use names=."
         )
     low, high = within
     slack = 1e-9 * max(abs(low), abs(high), 1e-300)
-    inside = (term.bin_edges[:-1] >= low - slack) & (term.bin_edges[1:] <= high + slack)
+    inside = (edges[:-1] >= low - slack) & (edges[1:] <= high + slack)
     if not inside.any():
         raise ValueError(
-            f"no bin of {shorten(term.name)!r} lies between {short_number(low)} and "
-            f"{short_number(high)}{_nearest_bins(term.bin_edges, low, high)}"
+            f"no bin of {shorten(term)!r} lies between {short_number(low)} and "
+            f"{short_number(high)}{_nearest_bins(edges, low, high)}"
         )
     return np.flatnonzero(inside).astype(np.int64)
 

@@ -146,10 +146,13 @@ class Flatten(Operation):
     >>> from dpexplain.edit import EditLog, Flatten
     >>> log = EditLog().edit(Flatten("age"), note="the band contains zero")
     >>> log.operations[-1].words
-    'flatten inside the noise band age'
+    'flatten inside the noise band: age'
     """
 
     kind: ClassVar[str] = "flatten inside the noise band"
+
+    def _verb(self) -> str:
+        return f"{self.kind}:"
 
     def _wanted(self, curve: State, bins: IndexArray) -> FloatArray:
         std = curve.std

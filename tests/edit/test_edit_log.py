@@ -68,6 +68,18 @@ def test_a_log_made_for_an_explanation_refuses_a_category_that_it_lacks_at_once(
     assert EditLog().edit(absent).operations == (absent,)
 
 
+def test_a_log_made_for_an_explanation_refuses_a_range_without_a_bin_at_once():
+    explanation = classifier()
+    log, edges = EditLog.of(explanation), explanation["age"].bin_edges
+    narrow = Set("age", value=0.0, within=(edges[0], (edges[0] + edges[1]) / 2))
+    with pytest.raises(ValueError, match="no bin of 'age' lies between"):
+        log.edit(narrow)
+    with pytest.raises(ValueError, match="'job' has categories; use names="):
+        log.edit(Set("job", value=0.0, within=(0, 1)))
+    assert log.edit(Set("age", value=0.0, within=(edges[0], edges[1]))).can_undo
+    assert EditLog().edit(narrow).operations == (narrow,)
+
+
 def test_undo_and_redo_walk_along_the_edits():
     log = EditLog().edit(UP).edit(DOWN)
 
