@@ -163,6 +163,71 @@ def test_simulated_trees_leave_enough_people_in_every_leaf():
     assert seen == {2, 3}
 
 
+class Splitmix:
+    """Integers of splitmix64, in Python's own arithmetic."""
+
+    def __init__(self, seed):
+        self.state = seed
+
+    def below(self, n):
+        self.state = (self.state + 0x9E3779B97F4A7C15) % 2**64
+        z = self.state
+        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
+        z = (z ^ (z >> 27)) * 0x94D049BB133111EB % 2**64
+        return ((z ^ (z >> 31)) >> 33) % n
+
+    def shuffle(self, values):
+        for i in range(len(values) - 1, 0, -1):
+            j = self.below(i + 1)
+            values[i], values[j] = values[j], values[i]
+
+
+def naive_tree(rng, counts, n_special, shuffled, max_leaves, least):
+    """Return the leaf of each bin and the number of leaves; every try draws all of its cuts."""
+    n = len(counts) - n_special
+    order = list(range(n))
+    if shuffled:
+        rng.shuffle(order)
+    leaves, tries, ends = min(max_leaves, n), 0, [0, n]
+    cumulated = np.append(0.0, np.cumsum(counts[order]))
+    while leaves > 1:
+        ends = [0, *sorted(1 + rng.below(n - 1) for _ in range(leaves - 1)), n]
+        if min(np.diff(ends)) > 0 and min(np.diff(cumulated[ends])) >= least:
+            break
+        tries = (tries + 1) % 16
+        leaves, ends = (leaves, ends) if tries else (leaves - 1, [0, n])
+    leaf = np.empty(len(counts), np.int64)
+    leaf[order] = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
+    leaf[n:] = [rng.below(leaves) for _ in range(n_special)]
+    return leaf, leaves
+
+
+@pytest.mark.parametrize("least", [0.0, 30.0, 90.0, 400.0])
+@pytest.mark.parametrize("seed", range(5))
+def test_drawn_trees_equal_those_of_tries_that_draw_all_cuts(seed, least):
+    rng = np.random.default_rng(seed)
+    sizes = np.array([13, 4, 9])
+    start = np.append(0, np.cumsum(sizes))
+    counts = rng.normal(rng.choice([0.0, 5.0, 60.0], start[-1]), 8.0)
+    shuffled, n_visits, most = np.array([False, True, True]), 60, 5
+    feature, n_leaves = np.zeros((2, n_visits), np.int64)
+    leaves, state = np.zeros((n_visits, 13), np.uint8), np.array([seed], np.uint64)
+    kernels.draw_trees(
+        counts, start, sizes, sizes - 1, shuffled, most, least, np.arange(3), feature, n_leaves,
+        leaves, np.zeros(13, np.int64), np.zeros(14), np.zeros(most + 1, np.int64), state,
+    )  # fmt: skip
+    naive, features = Splitmix(seed), list(range(3))
+    for v in range(n_visits):
+        if v % 3 == 0:
+            naive.shuffle(features)
+        k = features[v % 3]
+        own = counts[start[k] : start[k + 1]]
+        leaf, n = naive_tree(naive, own, 1, shuffled[k], most, least)
+        assert (feature[v], n_leaves[v]) == (k, n)
+        np.testing.assert_array_equal(leaves[v, : sizes[k]], leaf)
+    assert state[0] == naive.state
+
+
 def settled(merge, share, correlation=0.0, own_share=1.0, n_rounds=600):
     """Fit two features of six cells repeatedly; return scores, intercepts and their target."""
     start, n = np.array([0, 6, 12]), 12
