@@ -334,6 +334,19 @@ def test_reference_is_marked_while_it_is_edited(open_page, comparison):
     assert "epsilon 0" not in page.locator(".dpx-edit-effect").inner_text()
 
 
+@pytest.mark.parametrize("width", [600, 760, 1000, 1366])
+def test_the_last_number_of_an_axis_leaves_room_for_a_special_bin(open_one, width):
+    made = view_examples.comparison().explanations[1.0][0]
+    edges = made["age"].bin_edges
+    stretched = 10_000 * (edges - edges[0]) / (edges[-1] - edges[0])
+    wide = dataclasses.replace(made["age"], bin_edges=stretched, special=("missing",))
+    terms = (wide, *(term for term in made.terms if term.name != "age"))
+    page = open_one(EditView(dataclasses.replace(made, terms=terms), term="age"), width=width)
+    page.locator(".dpx-edit-plot svg").wait_for()
+    settle(page)
+    assert layout_problems(page) == []
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [420, 1000])
 def test_edit_view_alone_is_laid_out_well(open_one, comparison, pictures, scheme, width):

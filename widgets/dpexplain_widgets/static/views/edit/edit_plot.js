@@ -127,14 +127,17 @@ function editLabels(curve, layout, font) {
   const widest = Math.max(0, ...standing.map((name) => textWidth(shortName(name, 200), LABEL_SIZE, font)));
   const below = standing.length === 0 ? 0 : Math.min(PLACE.upright, Math.ceil(widest)) - 4;
   const specialColumns = layout.columns.slice(valueBins);
+  const middles = specialColumns.map(([left, right]) => (left + right) / 2);
+  const texts = termFit.special.map((name) => fitText(name, layout.slot - 8, LABEL_SIZE, font));
   const special = narrow ? uprightLabels(termFit.special, specialColumns, baseline, font)
-    : termFit.special.map((name, i) => label(fitText(name, layout.slot - 8, LABEL_SIZE, font),
-      (specialColumns[i][0] + specialColumns[i][1]) / 2, baseline));
-  const values = valueLabels(curve, layout, font, baseline, crowded);
+    : texts.map((text, i) => label(text, middles[i], baseline));
+  const lies = !narrow && texts.length > 0;
+  const end = lies ? middles[0] - textWidth(texts[0], LABEL_SIZE, font) / 2 - LABEL_GAP : Infinity;
+  const values = valueLabels(curve, layout, font, baseline, crowded, end);
   return { elements: [...values, ...special], below: Math.max(0, below) };
 }
 
-function valueLabels({ termFit, valueBins, isDate }, layout, font, baseline, crowded) {
+function valueLabels({ termFit, valueBins, isDate }, layout, font, baseline, crowded, end) {
   const names = termFit.labels.slice(0, valueBins);
   if (crowded) return uprightLabels(names, layout.columns, baseline, font);
   if (!termFit.edges) {
@@ -148,7 +151,7 @@ function valueLabels({ termFit, valueBins, isDate }, layout, font, baseline, cro
   const marks = (layout.even ? layout.edges : ticks).map((tick, i) => {
     const text = isDate ? edgeDay(tick, layout.edges) : formatTick(tick, layout.even ? Math.min(step, 1) : step);
     return { text, center: layout.x(tick), width: textWidth(text, LABEL_SIZE, font), priority: i };
-  });
+  }).filter(({ center, width }) => center + width / 2 <= end);
   return labelsThatFit(marks, 12).map((i) => label(marks[i].text, marks[i].center, baseline));
 }
 
