@@ -52,6 +52,8 @@ def add_commands(commands: Any) -> None:
     for action in report._actions:
         if action.dest in _NEEDED:
             action.required = False
+        if action.dest == "table":
+            action.help = f"{action.help}, or JSON file that fit or sweep wrote"
     of_fits = [action for action in report._actions if action.dest not in _OF_EVERY_REPORT]
     report.set_defaults(
         run=run_report,

@@ -93,6 +93,7 @@ def test_claims_of_a_model_that_is_not_private_are_refused(tmp_path, capsys):
         (("--term", "agee"), "no term 'agee'"),
         (("--term", "age", "--bin", "seventy"), "no bin 'seventy'"),
         (("--term", "age", "--bin", "20-30"), "Write a number, or the two ends of a range."),
+        (("--term", "age", "--bin", "20,5"), "Write a number with a decimal point, or the two"),
         (("--term", "age", "--bin", "200"), "no bin '200' of 'age'; its bins cover 17 – 90"),
         (("--term", "age", "--bin", "1", "2", "3"), "--bin takes one bin"),
         (

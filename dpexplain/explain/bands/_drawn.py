@@ -44,7 +44,10 @@ def drawn_importances(
 def rank_intervals(
     importance: FloatArray, draws: Sequence[FloatArray]
 ) -> tuple[FloatArray, FloatArray]:
-    """Return simultaneous 95% rank intervals for all terms.
+    """Return a 95% rank interval for each term.
+
+    Each interval holds by itself. They need not hold together: that of one term can be rank 1
+    alone while that of another begins at 1.
 
     Parameters
     ----------

@@ -188,7 +188,8 @@ def bin_place(term: Binned, given: Any) -> int:
     if isinstance(given, list):
         hint = " A range is a tuple, (first bin, last bin)."
     elif term.bin_edges is not None and (np.isnan(value) or term.unit == DATE_UNIT):
-        kind = "a date as YYYY-MM-DD" if term.unit == DATE_UNIT else "a number"
+        number = "a number with a decimal point" if "," in name else "a number"
+        kind = "a date as YYYY-MM-DD" if term.unit == DATE_UNIT else number
         month = ", a month as YYYY-MM" if term.unit == DATE_UNIT else ""
         ends = f"{month}, or the two ends of a range" * isinstance(term, ShapeFunction)
         hint = f" Write {kind}{ends}.{hint}"
