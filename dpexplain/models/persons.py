@@ -9,6 +9,7 @@ from datetime import date
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
@@ -158,6 +159,8 @@ def _person_of(cell: Any) -> str | None:
         cell = cell.item()
     if isinstance(cell, bytes | bytearray | memoryview):
         cell = _text_of(bytes(cell))  # the repr of the others shows the memory address
+    elif isinstance(cell, UUID):  # some databases return objects, and files have their text
+        cell = str(cell)
     if isinstance(cell, str):
         cell = _number_of(cell.strip())
     elif isinstance(cell, Decimal | Fraction | np.longdouble):

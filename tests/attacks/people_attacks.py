@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 import pandas as pd
@@ -152,13 +153,14 @@ class _Clerk:
 
 def objects_and_parts(name: str) -> Finding:
     """Name one person by objects, sets or times of several types: are all rows used?"""
-    words = ("Zorblax", "Quuxington", "Vintertrap")
+    words, uuid = ("Zorblax", "Quuxington", "Vintertrap"), UUID(int=7)
     kinds: list[list[Any]] = [
         [_Clerk() for _ in range(9)],
         [frozenset(words[k:] + words[:k]) for k in range(3)] + [set(words), set(words[::-1])],
         [(3, 7), [3.0, "7"], np.array([3, 7]), ("3", "07"), (np.int8(3), 7.0)],
         [np.datetime64("2024-01-31", unit) for unit in ("D", "s", "ns")]
         + [pd.Timestamp("2024-01-31")],
+        [uuid, str(uuid), str(uuid).encode(), uuid],
     ]
     return first_find(_many_rows_of(name, cells) for cells in kinds)
 
