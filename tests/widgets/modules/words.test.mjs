@@ -58,6 +58,12 @@ test("a guarantee is told as what happens to one record", () => {
     guaranteeSentence(guarantee),
     "Replacing one record changes the probability of any result by at most a factor of 1.65, plus 10⁻⁶.",
   );
+  const person = { ...guarantee, epsilon: 0.25, delta: 0, unit: "one person, of whom at most 3 rows are used" };
+  assert.equal(
+    guaranteeSentence(person),
+    "Replacing one person, of whom at most 3 rows are used, changes the probability of any result " +
+      "by at most a factor of 1.29.", // exp(0.25) is 1.2840
+  );
   assert.match(guaranteeSentence({ private: false }), /Nothing bounds/);
 });
 

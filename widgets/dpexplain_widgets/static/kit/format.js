@@ -86,13 +86,15 @@ function roundedUp(value, digits) {
   return Math.ceil(Number((value * scale).toPrecision(12))) / scale;
 }
 
-/**
- * The privacy parameter epsilon, rounded up: rounding to the nearest could claim more privacy
- * than there is. "inf" and infinity become the sign.
- */
+/** A positive bound, rounded up: rounding to the nearest could claim more privacy than there is. */
+export function formatBound(bound, digits) {
+  return Number.isFinite(bound) ? formatNumber(roundedUp(bound, digits), digits) : "∞";
+}
+
+/** The privacy parameter epsilon, rounded up. "inf" and infinity become the sign. */
 export function formatEpsilon(epsilon) {
   if (typeof epsilon !== "number" || !Number.isFinite(epsilon)) return "∞";
-  return epsilon > 0 ? formatNumber(roundedUp(epsilon, 4), 4) : "0";
+  return epsilon > 0 ? formatBound(epsilon, 4) : "0";
 }
 
 /** The privacy parameter delta, as a power of ten, rounded up. */

@@ -1,7 +1,8 @@
 // Descriptions of charts in words.
 import { effectEnds, shownLayer } from "../charts/curves.js";
 import {
-  aboveRounding, formatCount, formatDelta, formatEpsilon, formatNumber, formatSigned, quotedName,
+  aboveRounding, formatBound, formatCount, formatDelta, formatEpsilon, formatNumber, formatSigned,
+  quotedName,
 } from "./format.js";
 
 const CHANGES = { add_remove: "Adding or removing", replace: "Replacing" };
@@ -26,10 +27,11 @@ export function guaranteeSentence(guarantee) {
   if (!guarantee.private) {
     return "Nothing bounds what these curves reveal about a single record. Do not share them.";
   }
-  const factor = formatNumber(Math.exp(guarantee.epsilon), 3);
+  const factor = formatBound(Math.exp(guarantee.epsilon), 3);
   const margin = guarantee.delta > 0 ? `, plus ${formatDelta(guarantee.delta)}` : "";
+  const unit = guarantee.unit.includes(", of whom") ? `${guarantee.unit},` : guarantee.unit;
   return (
-    `${CHANGES[guarantee.adjacency]} ${guarantee.unit} changes the probability of any result ` +
+    `${CHANGES[guarantee.adjacency]} ${unit} changes the probability of any result ` +
     `by at most a factor of ${factor}${margin}.`
   );
 }
