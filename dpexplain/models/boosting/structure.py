@@ -195,17 +195,21 @@ def _random_trees(
     ranks = np.tile(np.arange(n_value_bins), (1 if feature.ordered else n_trees, 1))
     if not feature.ordered:
         ranks = rng.permuted(ranks, axis=1)
-    leaves = np.zeros((n_trees, n_bins), dtype=np.uint8)
+    counts = np.zeros((len(ranks), n_value_bins + 1))
+    np.put_along_axis(counts[:, 1:], ranks, feature.counts[None, :n_value_bins], axis=1)
+    cumulated = np.cumsum(counts, axis=1)
+    cuts = np.full((n_trees, max_leaves - 1), n_value_bins)  # at the end, a cut has no effect
     open_trees = np.arange(n_trees)
     for n_leaves in np.repeat(range(min(max_leaves, n_value_bins), 1, -1), _ROUNDS).tolist():
-        own = ranks if feature.ordered else ranks[open_trees]
-        cuts, found = _cuts(feature, own, len(open_trees), n_leaves, min_leaf_count, rng)
-        own = own if feature.ordered else own[found]
-        for place in range(n_leaves - 1):
-            leaves[open_trees[found], :n_value_bins] += own >= cuts[found, place, None]
+        own = cumulated if feature.ordered else cumulated[open_trees]
+        drawn, found = _cuts(own, len(open_trees), n_leaves, min_leaf_count, rng)
+        cuts[open_trees[found], : n_leaves - 1] = drawn[found]
         open_trees = open_trees[~found]
         if not len(open_trees):
             break
+    leaves = np.zeros((n_trees, n_bins), dtype=np.uint8)
+    for cut in cuts.T:
+        leaves[:, :n_value_bins] += ranks >= cut[:, None]
     # Each special bin (missing or other) is assigned to a random leaf of each tree, so that
     # special bins do not always share a leaf.
     side = rng.random((n_trees, feature.n_special))
@@ -216,8 +220,7 @@ def _random_trees(
 
 
 def _cuts(
-    feature: BinCounts,
-    ranks: NDArray[np.intp],
+    cumulated: NDArray[np.float64],
     n_trees: int,
     n_leaves: int,
     min_leaf_count: float,
@@ -226,21 +229,16 @@ def _cuts(
     """Draw several random sets of splits for each tree; return the first valid set.
 
     A set is valid if all leaves have enough records. The second result is False for trees without a
-    valid set; their splits must not be used. `ranks` contains the position of each bin in the order
-    of each tree, or one row if it is the same for all trees.
+    valid set; their splits must not be used. `cumulated` contains the number of records before each
+    place in the order of each tree, or one row if the order is the same for all trees.
     """
-    n_value_bins = ranks.shape[1]
-    counts = np.empty((len(ranks), n_value_bins + 1))
-    counts[:, 0] = 0.0
-    # Sort counts into the order of each tree.
-    np.put_along_axis(counts[:, 1:], ranks, feature.counts[None, :n_value_bins], axis=1)
-    cumulated = np.cumsum(counts, axis=1)
+    n_value_bins = cumulated.shape[1] - 1
     ends = np.zeros((n_trees, _TRIES_PER_ROUND, n_leaves + 1), dtype=np.intp)
     cuts = ends[:, :, 1:-1]
     cuts[:] = rng.integers(1, n_value_bins, size=cuts.shape)
     cuts.sort(axis=2)
     ends[:, :, -1] = n_value_bins
-    first_of_row = np.arange(n_trees) * (n_value_bins + 1) if len(ranks) > 1 else 0
+    first_of_row = np.arange(n_trees) * (n_value_bins + 1) if len(cumulated) > 1 else 0
     before = cumulated.ravel()[ends + np.reshape(first_of_row, (-1, 1, 1))]
     enough = before[:, :, 1:] - before[:, :, :-1] >= min_leaf_count
     large = (enough & (ends[:, :, 1:] > ends[:, :, :-1])).all(axis=2)
