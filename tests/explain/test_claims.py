@@ -196,13 +196,14 @@ def test_a_decision_is_not_claimed_where_the_errors_of_the_score_are_unknown():
         claim(explanation, record=survey_record())
 
 
-def test_natural_frequencies_start_from_the_prediction_for_the_largest_bins():
+def test_natural_frequencies_start_from_the_prediction_for_typical_values():
     explanation = view_examples.comparison(joint=True).explanations[8.0][0]
     said = claim(explanation, "occupation", "student", Place(1))
     typical = {}
     for term in explanation.terms:
-        place = int(np.argmax(term.weights[: term.n_value_bins]))
-        numeric = term.bin_edges is not None
+        counts, numeric = np.maximum(term.count[: term.n_value_bins], 0), term.bin_edges is not None
+        median = next(k for k in range(len(counts)) if 2 * counts[: k + 1].sum() >= counts.sum())
+        place = median if numeric else int(np.argmax(counts))
         typical[term.name] = (
             (term.bin_edges[place] + term.bin_edges[place + 1]) / 2
             if numeric
@@ -212,7 +213,7 @@ def test_natural_frequencies_start_from_the_prediction_for_the_largest_bins():
     assert said.shares[0] == pytest.approx(explanation.explain_local(row).predictions[0])
     odds = [share / (1 - share) for share in said.shares]
     assert odds[1] / odds[0] == pytest.approx(math.exp(said.estimate))
-    assert said.frequencies.startswith("Of 100 records in the largest released bin of every other")
+    assert said.frequencies.startswith("Of 100 records with typical values of all other features, ")
     regression = view_examples.comparison(joint=True, classes=None).explanations[8.0][0]
     assert claim(regression, "occupation", "student", Place(1)).frequencies == ""
 

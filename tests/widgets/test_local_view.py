@@ -81,12 +81,17 @@ def test_made_up_values_replace_those_of_the_sample(comparison, rows):
     assert frame.loc["occupation", "bin"] == "missing"
 
 
-def test_without_a_sample_the_largest_released_bins_are_shown(comparison):
+def test_without_a_sample_medians_and_the_largest_categories_are_shown(comparison):
     view = LocalView(comparison)
-    largest = comparison.explanations[8.0][0]
+    fit = comparison.explanations[8.0][0]
     for row in view.selection.itertuples():
-        shape = largest[row.term]
-        assert shape.bin_index([row.value])[0] == np.argmax(shape.count[: shape.n_value_bins])
+        shape = fit[row.term]
+        count = np.maximum(shape.count[: shape.n_value_bins], 0.0)
+        place = shape.bin_index([row.value])[0]
+        if shape.bin_edges is None:
+            assert place == np.argmax(count)
+        else:
+            assert 2 * count[:place].sum() < count.sum() <= 2 * count[: place + 1].sum()
     age = view.selection.set_index("term").loc["age", "value"]
     assert age == round(age)
 

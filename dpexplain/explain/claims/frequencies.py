@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from dpexplain.explain._record import FloatArray
 from dpexplain.explain._text import shorten
 from dpexplain.explain.additive.global_explanation import GlobalExplanation
 from dpexplain.explain.additive.local_explanation import inverse_link
@@ -14,6 +15,26 @@ from dpexplain.explain.additive.shape_function import ShapeFunction
 from dpexplain.explain.claims.contrasts import Contrast, Kind
 
 Shares = tuple[float, float, float, float]
+
+
+def typical_bin(count: FloatArray, *, numeric: bool) -> int:
+    """Return the bin of a typical record: the median, or the largest category.
+
+    The largest bin of a number is not typical, because the bins of a private fit differ in width.
+
+    Parameters
+    ----------
+    count : ndarray of shape (n_value_bins,)
+        Noisy counts of the value bins; negative ones are treated as zero.
+    numeric : bool
+
+    Returns
+    -------
+    int
+    """
+    positive = np.maximum(count, 0.0)
+    below = np.cumsum(positive)
+    return int(np.searchsorted(below, below[-1] / 2.0) if numeric else np.argmax(positive))
 
 
 def typical_shares(
@@ -24,9 +45,9 @@ def typical_shares(
 ) -> Shares | None:
     """Predict the probability of the second class on both sides of a contrast.
 
-    Every other feature is set to its value bin with the largest (noisy) count. The probability on
-    the second side is the prediction of the released model. The other probabilities are computed
-    from it and the log-odds of the claim.
+    Every other feature has a typical value; see :func:`typical_bin`. The probability on the second
+    side is the prediction of the released model. The other probabilities are computed from it and
+    the log-odds of the claim.
 
     Parameters
     ----------
@@ -50,8 +71,8 @@ def typical_shares(
     base = explanation.intercept + float(contrast.second @ term.contribution)
     for other in explanation.terms:
         if other.name != term.name:
-            typical = int(np.argmax(other.weights[: other.n_value_bins]))
-            base += float(other.contribution[typical])
+            counts, numeric = other.count[: other.n_value_bins], other.bin_edges is not None
+            base += float(other.contribution[typical_bin(counts, numeric=numeric)])
     shares = inverse_link([base, *(base + each for each in numbers)], "logit")
     second, first, low, high = map(float, shares)
     return second, first, low, high
@@ -99,7 +120,7 @@ def frequency_words(
     }
     target = f"{shorten(explanation.target_name)} = {shorten(explanation.shown_class)}"
     return explanation.guarantee.marked(
-        f"Of {records:,} records in the largest released bin of every other feature, the model "
-        f"expects {second} to have {target} where {sides[kind]}, and {first} where {term} = {one} "
+        f"Of {records:,} records with typical values of all other features, the model expects "
+        f"{second} to have {target} where {sides[kind]}, and {first} where {term} = {one} "
         f"(95% between {low} and {high})."
     )

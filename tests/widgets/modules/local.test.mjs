@@ -67,8 +67,11 @@ test("a sign is certain from two standard deviations on", () => {
   assert.ok(flips({ value: 1 }, { value: -2 }) && !flips({ value: 1 }, { value: 0 }));
 });
 
-test("a typical value lies in the largest bin, on a step where there is one", () => {
+test("a typical value is the median of a number or the largest category, on a step where there is one", () => {
   assert.equal(typicalValue(age, 1), 60);
+  const uneven = { ...age, labels: ["a", "b", "c"], special: [], edges: [0, 40, 50, 100], count: [5, -9, 4] };
+  assert.equal(typicalValue(uneven, 1), 20);
+  assert.equal(typicalValue({ ...uneven, count: [40, 25, 45] }, 1), 45);
   assert.equal(typicalValue({ ...age, edges: [-0.25, 0.25, 1.25] }, 0.5), 1);
   assert.equal(typicalValue(job, null), "missing");
 });

@@ -97,8 +97,8 @@ class ViewState(traitlets.HasTraits):
     repeat : int
         Index of the selected fit among those at the same epsilon.
     sample : int or None
-        Index of the selected sample in the view. None means a typical sample, in which the value of
-        each term comes from its bin with the largest released count.
+        Index of the selected sample in the view. None means a typical sample, which has the median
+        of each number and the largest category, by noisy counts.
     what_if : dict
         Values that replace those of the sample, by term name: numbers within the public range,
         categories, or None for missing. These values are hypothetical, so they may be shown to

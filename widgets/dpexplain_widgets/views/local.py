@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from dpexplain.explain.claims.frequencies import typical_bin
 from dpexplain.explain.noise_model import normal_certainty
 from dpexplain_widgets.export.bundle import bundle
 from dpexplain_widgets.views.base import View
@@ -126,8 +127,9 @@ def shown_values(view: View) -> list[Any]:
     -------
     list of float, str, None or list
         The what-if value of a term if one is set, otherwise its value in the sample. If there is no
-        sample, the value comes from the bin with the largest released count: a category, or a
-        number near the midpoint of the bin. A pair has a list with the values of its two features.
+        sample, the value is typical by the released counts: the largest category, or a number near
+        the midpoint of the bin that contains the median. A pair has a list with the values of its
+        two features.
     """
     payload, samples = view.shown, view.payload["samples"]
     fit = payload["fits"][-1][0] if payload["fits"] else payload["reference"]
@@ -162,10 +164,10 @@ def _first_value(axis: Mapping[str, Any]) -> Any:
 
 def _typical(term: Mapping[str, Any], step: float | None) -> Any:
     n_values = len(term["labels"]) - len(term["special"])
-    largest = int(np.argmax(np.maximum(term["count"][:n_values], 0.0)))
+    place = typical_bin(np.asarray(term["count"])[:n_values], numeric=term["edges"] is not None)
     if term["edges"] is None:
-        return term["labels"][largest]
-    low, high = term["edges"][largest], term["edges"][largest + 1]
+        return term["labels"][place]
+    low, high = term["edges"][place], term["edges"][place + 1]
     if not step:
         return _rounded_middle(low, high)
     middle = (low + high) / 2.0

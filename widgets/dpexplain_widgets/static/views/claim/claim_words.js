@@ -143,7 +143,7 @@ export function frequencyWords(state, question, shares) {
   const sides = {
     range: `${name} is in any other bin`, sign: `${name} contributes its average`,
   };
-  const words = `Of ${formatCount(records)} records in the largest released bin of every other feature, the model ` +
+  const words = `Of ${formatCount(records)} records with typical values of all other features, the model ` +
     `expects ${second} to have ${claimedClass(state.payload)} where ` +
     `${sides[question.kind] ?? `${name} = ${other}`}, and ${first} where ` +
     `${name} = ${one} (95% between ${low} and ${high}).`;

@@ -4,7 +4,7 @@ import { explainValues, thresholdScore } from "../local/contributions.js";
 import {
   FIRST_LETTER, claimBetween, contrastClaim, dot, matchedBin, matchedSpan, sidesOf, spansIn, valueCount,
 } from "./contrasts.js";
-import { binWeights } from "../disagreement/distance.js";
+import { typicalBin } from "../disagreement/distance.js";
 import { extremeClaim, isExtreme, likelyExtreme } from "./extremes.js";
 import { pairAskedElsewhere, pairClaim } from "./pair_claims.js";
 import { chosenBin, chosenRange, secondSpan } from "../../state/state.js";
@@ -195,7 +195,7 @@ export function claimStrip(state, question) {
 
 /**
  * Predicted probabilities for both sides of a contrast (second, first, ends of the interval of the first), with all
- * other features in their largest released bin; null except for a sum of curves for two classes.
+ * other features at their typical value; null except for a sum of curves for two classes.
  * @param {State} state
  * @param {Question} question
  * @param {Claim} claim
@@ -207,8 +207,7 @@ export function typicalShares({ payload, fit, termIndex }, question, claim) {
   const [, second] = sidesOf(fit.terms[termIndex], question);
   const base = fit.terms.reduce((sum, term, i) => {
     if (i === termIndex) return sum + dot(second, term.contribution);
-    const weights = binWeights(term).slice(0, valueCount(term));
-    return sum + term.contribution[weights.indexOf(Math.max(...weights))];
+    return sum + term.contribution[typicalBin(term)];
   }, fit.intercept);
   return [0, claim.estimate, claim.low, claim.high].map((each) => 1 / (1 + Math.exp(-(base + each))));
 }

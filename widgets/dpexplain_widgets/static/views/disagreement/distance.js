@@ -7,6 +7,15 @@ export function binWeights({ count }) {
   return positive.map((each) => (total > 0 ? each / total : 1 / count.length));
 }
 
+/** Index of the bin of a typical record: the median of numbers, or the largest category. */
+export function typicalBin({ count, edges, labels, special }) {
+  const positive = count.slice(0, labels.length - special.length).map((each) => Math.max(0, each));
+  if (edges === null) return positive.indexOf(Math.max(...positive));
+  let total = 0;
+  const below = positive.map((each) => (total += each));
+  return below.findIndex((each) => each >= total / 2);
+}
+
 /** Index of the bin of a value; values outside the edges are in the outermost bins. */
 export function binOfValue(edges, value) {
   let [low, high] = [0, edges.length - 1];

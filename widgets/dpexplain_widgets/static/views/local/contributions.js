@@ -1,5 +1,5 @@
 // Contributions to the score of a sample, from released curves, at no privacy cost.
-import { binOfValue, binWeights } from "../disagreement/distance.js";
+import { binOfValue, typicalBin } from "../disagreement/distance.js";
 
 /** Index of a special bin by its name, which is in brackets if a category has the same name. */
 function specialBin(termFit, name) {
@@ -45,14 +45,13 @@ function roundedMiddle(low, high) {
 }
 
 /**
- * A value near the middle of the largest released bin of values.
+ * A value near the middle of the bin of a typical record.
  * @param {import("../../types").TermFit} termFit
  */
 export function typicalValue(termFit, step) {
-  const weights = binWeights(termFit).slice(0, termFit.labels.length - termFit.special.length);
-  const largest = weights.indexOf(Math.max(...weights));
-  if (termFit.edges === null) return termFit.labels[largest];
-  const [low, high] = [termFit.edges[largest], termFit.edges[largest + 1]];
+  const bin = typicalBin(termFit);
+  if (termFit.edges === null) return termFit.labels[bin];
+  const [low, high] = [termFit.edges[bin], termFit.edges[bin + 1]];
   if (!step) return roundedMiddle(low, high);
   const middle = (low + high) / 2;
   const onStep = Number((Math.round(middle / step) * step).toPrecision(12));

@@ -23,7 +23,7 @@ import { whatIfInputs } from "./what_if.js";
 import { fitWords, predictionName, scoreWords } from "../../kit/words.js";
 
 const LOCAL_KEYS = [...CHOICE_KEYS, "sample", "what_if", "threshold"];
-const TYPICAL = "typical (largest released bins)";
+const TYPICAL = "typical values";
 
 /** Why the picture must not be shared, or null. */
 function localMark(state, sampleShown, others) {
@@ -182,7 +182,7 @@ class LocalPanel {
     const changed = Object.keys(this.model.get("what_if") ?? {}).length;
     const made = changed ? ` ${plural(changed, "value")} changed.` : "";
     if (this.sample === null) {
-      return `Typical values: the largest released bin of every term.${made}`;
+      return `Typical values: the median of every number and the largest category, by noisy counts.${made}`;
     }
     const word = state.samples.public
       ? "Sample marked as public."
