@@ -55,10 +55,9 @@ def visit_features(  # type: ignore[no-untyped-def]
 
     Returns
     -------
-    ndarray of shape (n_bins_last,), dtype float64
-        Update of the last feature, which is pending.
+    ndarray of shape (n_bins_last,), dtype float32
+        Update of the last feature, which is pending, as in `last_update`.
     """
-    change = np.zeros(0)
     for k in range(start.shape[0] - 1):
         first, n_bins = start[k], start[k + 1] - start[k]
         sums = _bin_sums(odds, score, target, bins, pending, last_update, bins, k, n_bins)
@@ -82,13 +81,13 @@ def visit_features(  # type: ignore[no-untyped-def]
                 leaves = greedy_tree(own.ravel(), mass.ravel(), max_leaves, min_curvature)
                 for i in range(n_values):
                     values[order[i]] = leaves[i]
-        change, last_update = np.empty(n_bins), np.empty(n_bins, np.float32)
+        last_update = np.empty(n_bins, np.float32)
         for b in range(n_bins):
             moved = curves[first + b] + rate * values[b]
             moved = -bound if moved < -bound else moved
             moved = bound if moved > bound else moved
-            change[b] = moved - curves[first + b]
-            last_update[b] = _factor(change[b]) if odds else np.float32(change[b])
+            change = moved - curves[first + b]
+            last_update[b] = _factor(change) if odds else np.float32(change)
             curves[first + b] = moved
         pending = k
-    return change
+    return last_update

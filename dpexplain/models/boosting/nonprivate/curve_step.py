@@ -86,7 +86,7 @@ class CurveStep:
             *records.in_turn(), curves, start, self._n_special, self._ordered, draws,
             self._max_leaves, self._min_curvature, self._learning_rate, float(bound),
         )  # fmt: skip
-        records.apply(len(tables) - 1, last)
+        records.set_pending(len(tables) - 1, last)
         # np.split is much slower.
         return [curves[a:z] for a, z in pairwise(start.tolist())]
 

@@ -267,10 +267,12 @@ class Records:
     def apply(self, feature: int, update: NDArray[np.float64]) -> None:
         """Register an update per bin, which the next pass adds to the records' scores."""
         self._settle()  # there is no pass between two updates when a fit is replayed
-        self._last_feature = feature
         moves = _kernels.odds_factors(update) if self._odds else update.T
-        self._last_update = np.ascontiguousarray(moves, dtype=np.float32)
-        self._waiting = True
+        self.set_pending(feature, np.ascontiguousarray(moves, dtype=np.float32))
+
+    def set_pending(self, feature: int, moves: NDArray[np.float32]) -> None:
+        """Register an update in the form that kernels expect; none may be pending."""
+        self._last_feature, self._last_update, self._waiting = feature, moves, True
 
     def _no_update(self) -> NDArray[np.float32]:
         """Return an update of the first feature that leaves all scores unchanged."""
