@@ -186,7 +186,7 @@ class Plan:
             upper_number(state.epsilon_for(unit, delta)) for state in (self.before, self.after)
         ]
         return (
-            f"This fit costs ε = {short_number(self.asked.epsilon)}. Spent before it: ε = "
+            f"This fit costs ε = {upper_number(self.asked.epsilon)}. Spent before it: ε = "
             f"{spent[0]}; after it: ε = {spent[1]}, {_cap_words(self.after)} (δ = {delta:g}, for "
             f"{unit.kind_words}). {left_words(self.after)}{open_words(self.after)}"
         )

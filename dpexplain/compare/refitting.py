@@ -152,7 +152,7 @@ class Refitter:
                 f"{upper_number(self._ledger.private_epsilon())} of "
                 f"{self._ledger.cap_epsilon:.4g} is spent."
             )
-        listed = ", ".join(f"{epsilon:g}" for epsilon in epsilons)
+        listed = ", ".join(map(upper_number, epsilons))
         return (
             f"Fit private records at ε = {listed}? This permanently charges the ledger "
             f"{self._ledger.dataset!r}, where ε = "

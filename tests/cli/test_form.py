@@ -17,6 +17,14 @@ from form_tables import click, filled, said
 pytestmark = pytest.mark.usefixtures("folder")
 
 
+def test_the_price_of_a_fit_is_rounded_up():
+    form = filled(epsilon="1.23444")
+    click(form, "read", "fit")
+    assert "This fit costs ε = 1.235. Spent before it: ε = 0; after it: ε = 1.235" in said(
+        form, "price"
+    )
+
+
 def test_form_leads_from_a_messy_table_to_a_verified_page(folder):
     form = filled()
     click(form, "read")

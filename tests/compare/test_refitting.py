@@ -50,6 +50,7 @@ def test_a_private_fit_is_charged_and_its_question_says_so_before(survey):
 
     words = refit.question([1.0])
     assert "ε = 1?" in words
+    assert "ε = 0.1235, 1?" in refit.question([0.12341, 1.0])  # rounded up
     assert "'survey'" in words
     assert "permanently charges the ledger" in words
     assert ledger.entries == ()

@@ -56,6 +56,9 @@ def test_a_wanted_epsilon_is_fitted_and_read():
     assert view.plan["words"] == "fitted ε = 1.7"
     assert view.selection["epsilon"].tolist()[0] == 1.7
     assert "1.7" in view.payload["guarantee_words"][0]
+    view.wanted_epsilon = 1.23444
+    assert view.wait()
+    assert view.plan["words"] == "fitted ε = 1.235"  # rounded up
 
 
 def test_a_fit_that_was_dragged_over_gives_way_and_one_that_was_swept_stays():

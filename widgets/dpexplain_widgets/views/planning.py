@@ -9,6 +9,7 @@ from typing import Any
 
 import traitlets
 
+from dpexplain._utils.guarantee_words import upper_number
 from dpexplain.accounting.summary import LedgerSummary
 from dpexplain.compare import Comparison, Refitter, epsilon_for_metric, epsilons_to_stand_out
 from dpexplain.explain import GlobalExplanation
@@ -192,7 +193,7 @@ class Planning(ViewState):
         if not self._is_private:
             self._worker.cancel()
         paid = self._is_private and self._worker.busy
-        words = f"ε = {epsilon:.4g} is already fitted"
+        words = f"ε = {upper_number(epsilon)} is already fitted"
         self._say(state="working" if paid else "idle", words=words, done=0, total=0)
         self.epsilon_index = self.payload["epsilons"].index(epsilon)
 
@@ -214,7 +215,7 @@ class Planning(ViewState):
 
     def _start(self) -> None:
         epsilons, self._asked = self._asked, []
-        words = f"fitting ε = {epsilons[0]:.4g} …"
+        words = f"fitting ε = {upper_number(epsilons[0])} …"
         self._say(state="working", words=words, done=0, total=len(epsilons))
         self._worker.submit(epsilons)
 
@@ -229,7 +230,8 @@ class Planning(ViewState):
             return
         left = "" if done >= total else f", {total - done} to go"
         state = "idle" if done >= total else "working"
-        self._say(state=state, words=f"fitted ε = {epsilon:.4g}{left}", done=done, total=total)
+        words = f"fitted ε = {upper_number(epsilon)}{left}"
+        self._say(state=state, words=words, done=done, total=total)
         if state == "idle":  # not needed while epsilon is being dragged
             self._say(**self._needed())
 
@@ -237,7 +239,7 @@ class Planning(ViewState):
         # The errors of a Refitter never quote a record; the errors of other functions may.
         quotable = not self._is_private or isinstance(self._refit, Refitter)
         what = _error_words(error) if quotable else type(error).__name__
-        words = f"The fit with ε = {epsilon:.4g} failed. {what}"
+        words = f"The fit with ε = {upper_number(epsilon)} failed. {what}"
         if self._asked:
             self._say(words=f"{words} {self.plan['words']}")
         else:
