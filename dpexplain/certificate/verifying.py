@@ -240,7 +240,10 @@ def _state_then(given: Certificate, state: LedgerState) -> LedgerState | None:
 
 def _head(given: Certificate, state: LedgerState, then: LedgerState | None) -> Check:
     if then is None:
-        words = "the ledger was never in the state that the certificate names: one was changed"
+        words = (
+            "the ledger was never in the state that the certificate names: one of them was "
+            "changed, or it is another ledger"
+        )
         return Check("chain", "failed", words)
     later = len(state.entries) - given.n_entries
     since = f", {later} charged since" if later else ""

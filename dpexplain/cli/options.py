@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from dpexplain.cli.errors import CommandError
+from dpexplain.explain._text import did_you_mean
 from dpexplain.models.registry import commands
 
 LEDGER_SUFFIX = ".ledger.json"
@@ -219,6 +220,7 @@ def private_estimator(asked: argparse.Namespace, schema: Any, **parameters: Any)
     if unknown := sorted(set(settings) - set(known)):
         raise CommandError(
             f"--set {unknown[0]}=...: {name} has no such parameter; it has {', '.join(known)}."
+            f"{did_you_mean(unknown[0], known)}"
         )
     return estimator.set_params(**settings)
 

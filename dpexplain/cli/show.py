@@ -223,7 +223,7 @@ def _print_change(asked: argparse.Namespace, shown: Any) -> None:
     for file, each in ((asked.since, earlier), (asked.file, shown)):
         if not isinstance(each, GlobalExplanation):
             kind = type(each).__name__
-            raise CommandError(f"--since compares two fits; {file} has a {kind}. {ONE_OF_A_SWEEP}")
+            raise CommandError(f"--since compares two fits; {file} has a {kind}; {ONE_OF_A_SWEEP}")
     if asked.bin is None or asked.extreme is not None:
         raise CommandError("--since compares bins or ranges; pass --bin, without --extreme.")
     names = [file.stem for file in (asked.since, asked.file)]

@@ -128,6 +128,7 @@ def test_other_limits_than_those_of_the_ledger_are_refused(folder, capsys):
         (["--out", "nowhere/model.json"], "folder does not exist"),
         (["--out", "m.json", "--epsilon", "-1"], "epsilon=-1.0 must be"),
         (["--out", "m.json", "--set", "trees=4"], "has no such parameter"),
+        (["--out", "m.json", "--set", "max_bin=4"], "Did you mean 'max_bins'?"),
         (["--out", "m.json", "--set", "max_rounds=many"], "max_rounds='many'"),
         (["--out", "m.json", "--set", "calibrated=False"], "the value is not TOML; write true or"),
         (["--out", "m.json", "--set", "pairs=[age]"], "the value is not TOML"),
