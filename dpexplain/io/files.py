@@ -173,7 +173,8 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Any:
         return from_json(_decoded(raw), max_bytes=max_bytes)
     except ValueError as error:
         raise ValueError(
-            f"cannot load {name!r}: {str(error).rstrip('.')}. Pass a file that io.save wrote."
+            f"cannot load {name!r}: {str(error).rstrip('.')}. "
+            "Pass a JSON file that io.save or `dpexplain fit` wrote."
         ) from None
 
 

@@ -108,7 +108,7 @@ def test_file_of_another_kind_is_refused(tmp_path, raw):
     with pytest.raises(ValueError, match=r"not UTF-8|not JSON") as raised:
         io.load(path)
     assert str(raised.value).startswith(f"cannot load {str(path)!r}: not ")
-    assert str(raised.value).endswith(". Pass a file that io.save wrote.")
+    assert str(raised.value).endswith(". Pass a JSON file that io.save or `dpexplain fit` wrote.")
 
 
 def test_json_of_another_kind_is_refused_by_name(tmp_path):
