@@ -52,7 +52,7 @@ def test_the_other_order_changes_the_other_way():
     back = claim_change(dict(reversed(fits.items())), "age", 50)
     assert back.estimate == -there.estimate
     assert (back.low, back.high) == pytest.approx((-there.high, -there.low))
-    assert "fell compared with the average from 2024 to 2023" in back.words
+    assert "fell compared with the average record from 2024 to 2023" in back.words
 
 
 def test_both_epsilons_and_both_bins_are_named_if_they_differ():
@@ -113,7 +113,9 @@ def test_the_command_names_the_files(tmp_path, capsys):
     assert main([*asked, "--bin", "50", "--against", "20"]) == 0
     assert capsys.readouterr().out == f"{claim_change(fits, 'age', 50, 20)}\n"
     assert main([*asked, "--bin", "50", "--csv"]) == 0
-    assert capsys.readouterr().out.splitlines()[3].startswith("change,age,45 – 90,the average,")
+    assert (
+        capsys.readouterr().out.splitlines()[3].startswith("change,age,45 – 90,the average record,")
+    )
     for options, words in (
         (["--bin", "500"], "2023: no bin '500'"),
         ([], "pass --bin"),

@@ -243,7 +243,7 @@ def test_signs_and_ranks_are_claims_too():
     comparison = view_examples.comparison(joint=True)
     explanation = comparison.explanations[8.0][0]
     sign = claim(explanation, "age", 20)
-    assert (sign.kind, sign.second) == ("sign", "the average")
+    assert (sign.kind, sign.second) == ("sign", "the average record")
     assert sign.holds == bool(abs(sign.estimate) > sign.high - sign.estimate)
     ranking = explanation.ranking()
     for term in explanation:

@@ -74,4 +74,4 @@ def _compared(term: ShapeFunction, kind: Kind, bins: tuple[int, ...]) -> tuple[s
         first, *others = (span_label(term, *ends) for ends in spans)
         return first, others[0] if others else "all others"
     labels = [term.bin_labels[place] for place in bins]
-    return labels[0], "the average" if kind == "sign" else labels[1]
+    return labels[0], "the average record" if kind == "sign" else labels[1]

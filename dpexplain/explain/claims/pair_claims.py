@@ -76,7 +76,7 @@ def pair_claim(explanation: GlobalExplanation, pair: PairCurve, *regions: Region
         " and ".join(f"{name} = {shorten(label)}" for name, label in zip(names, both, strict=True))
         for both in labels
     )
-    against = f"records with {rest[0]}" if rest else "the average"
+    against = f"records with {rest[0]}" if rest else "the average record"
     holds = low > 0.0 or high < 0.0
     said = (
         f"records with {first} have {direction(estimate)} {claimed_score(explanation)} than "
@@ -88,7 +88,7 @@ def pair_claim(explanation: GlobalExplanation, pair: PairCurve, *regions: Region
     compared = [", ".join(both) for both in labels]
     return Claim(
         "difference" if rest else "sign", pair.name, compared[0],
-        compared[1] if rest else "the average", estimate, error, low, high, basis,
+        compared[1] if rest else "the average record", estimate, error, low, high, basis,
         holds, words, explanation.guarantee,
     )  # fmt: skip
 

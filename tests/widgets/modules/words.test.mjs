@@ -92,7 +92,7 @@ test("a read-out says how wide the band is and why a count is negative", () => {
   );
   termFit.signal = [false];
   assert.ok(binSentence(state, termFit, 0).startsWith(
-    "contribution +0.2 visits, inside the noise band of ±0.15: may be all noise; unknown, between +0.054 and +0.35",
+    "contribution +0.2 visits, inside the noise band of ±0.15: may be all noise or large, between +0.054 and +0.35",
   ));
   fit.terms[1].importance = 0.8;
   assert.ok(binSentence(state, termFit, 0).includes("may be all noise; close to average, between"));

@@ -148,8 +148,8 @@ function verdictWords(fit, termFit, bin) {
   const band = `the noise band of ±${formatNumber(half, 2)}`;
   if (verdict === "outside") return `, outside ${band}: signal`;
   const [low, high] = [-half, half].map((way) => formatSigned(termFit.contribution[bin] + way, 2));
-  const open = opennessOf(fit, termFit, bin) === "close" ? "close to average" : "unknown";
-  return `, inside ${band}: may be all noise; ${open}, between ${low} and ${high}`;
+  const open = opennessOf(fit, termFit, bin) === "close" ? "; close to average" : " or large";
+  return `, inside ${band}: may be all noise${open}, between ${low} and ${high}`;
 }
 
 /**

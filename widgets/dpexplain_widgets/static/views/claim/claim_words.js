@@ -30,11 +30,11 @@ export function claimSentence({ fit, payload, stop }, said, reason) {
   return `${at}, it is uncertain whether ${said}${reason && "; "}${reason}.`;
 }
 
-/** Both sides of a contrast: ["30 – 34", "the average"]. */
+/** Both sides of a contrast: ["30 – 34", "the average record"]. */
 function comparedNames({ fit, termIndex }, { kind, bins }) {
   const spans = kind === "difference" ? bins.map((bin) => [bin]) : spansIn(bins);
   const names = spans.map((span) => quotedName(spanLabel(fit.terms[termIndex], span), 40));
-  return [names[0], names[1] ?? (kind === "sign" ? "the average" : "all others")];
+  return [names[0], names[1] ?? (kind === "sign" ? "the average record" : "all others")];
 }
 
 function claimedContrast(state, question, claim) {
