@@ -19,6 +19,9 @@ from dpexplain.models.boosting.uncertainty.effects.dependence.estimated_tables i
     EstimatedTables,
 )
 from dpexplain.models.boosting.uncertainty.effects.dependence.joint import dependence_of
+from dpexplain.models.boosting.uncertainty.effects.dependence.within_groups import (
+    errors_within_groups,
+)
 from effort import examples
 
 N = 100_000.0
@@ -176,8 +179,39 @@ def test_doubt_grows_only_with_dependence_that_the_copula_does_not_show(other_fo
     ratios = table / cells if other_form else np.ones_like(table)
     tables = PairTables((groups, groups), ((0, 1),), (N * table,), 5.0)
     found = EstimatedTables(tables, runs, (ratios,), (np.zeros_like(table),))
-    (within,) = found.within_groups(np.array([0.1]))
+    within = found.within_groups(np.array([0.1]))
+    assert within[0, 1] == within[1, 0]
+    assert (np.diag(within) == 0.0).all()
     if other_form:
-        assert 0.01 < within < runs[0].within + runs[1].within
+        assert 0.01 < within[0, 1] < runs[0].within + runs[1].within
     else:
-        assert within == pytest.approx(0.0, abs=1e-6)
+        assert within[0, 1] == pytest.approx(0.0, abs=1e-6)
+
+
+def test_means_may_be_wrong_by_a_part_of_what_they_do_not_explain():
+    joint, groups, table = along_a_curve(48, 6)
+    found = dependence_from_table(joint, groups, table)
+    bins = found.population.bins
+    curves = np.concatenate([np.linspace(-1.0, 1.0, 49), np.linspace(-2.0, 1.0, 49)])
+    errors = dict(errors_within_groups(found.population, curves, found.within))
+    assert set(errors) == {0, 1}
+    for feature, error in errors.items():
+        other = np.split(curves, 2)[1 - feature][bins[:, 1 - feature]]
+        mean = np.array(
+            [
+                other[bins[:, feature] == b].mean() if (bins[:, feature] == b).any() else np.nan
+                for b in range(49)
+            ]
+        )
+        left = (other - mean[bins[:, feature]]).var()
+        assert (error[bins[:, feature]] ** 2).mean() == pytest.approx(found.within[0, 1] * left)
+        there = np.isfinite(mean)
+        scale = np.sqrt(found.within[0, 1] * left / (mean[bins[:, feature]] - other.mean()).var())
+        np.testing.assert_allclose(error[there], scale * (mean[there] - other.mean()), atol=1e-12)
+        assert (error[~there] == 0.0).all()
+
+
+def test_no_mean_is_wrong_where_tables_hide_nothing():
+    joint, groups, table = along_a_curve(48, 6)
+    found = dependence_from_table(joint, groups, table)
+    assert not list(errors_within_groups(found.population, np.ones(98), np.zeros((2, 2))))

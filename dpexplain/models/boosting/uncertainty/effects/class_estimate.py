@@ -97,7 +97,7 @@ class ClassEstimate:
                 self._places,
                 self._population.score_functions(chosen),
                 np.concatenate(self._curves(at)),
-                together + self._dependence.doubt / MISFIT**2,
+                together + (self._dependence.doubt + self._dependence.within) / MISFIT**2,
             )
             here = np.concatenate([at, correlation[chosen]])
             known = information(precision, pull + precision @ here, self._fisher(columns, chance))

@@ -39,6 +39,9 @@ from dpexplain.models.boosting.uncertainty.effects.counts import (
 from dpexplain.models.boosting.uncertainty.effects.dependence.doubt import unclear_dependence
 from dpexplain.models.boosting.uncertainty.effects.dependence.joint import dependence_of
 from dpexplain.models.boosting.uncertainty.effects.dependence.population import CURVED_DIRECTIONS
+from dpexplain.models.boosting.uncertainty.effects.dependence.within_groups import (
+    errors_within_groups,
+)
 from dpexplain.models.boosting.uncertainty.effects.jumps import (
     JumpingPosterior,
     Jumps,
@@ -176,7 +179,7 @@ class Estimate:
             errors = together + self._dependence.doubt / MISFIT**2
             table = None if self._high is None else count_table(self._high, dispersion[0])
             last = step + 1 == self._effort.n_steps
-            precision, pull = self._trajectory.known(
+            precision, pull, own = self._trajectory.known(
                 self._population,
                 truth,
                 self._functions,
@@ -187,9 +190,8 @@ class Estimate:
             )
             here = np.concatenate([at, correlation[chosen], dispersion])
             n = len(here)  # the other columns are those of curved dependence, which starts at 0
-            known = information(
-                precision, pull + precision[:, :n] @ here, self._fisher(truth, table)
-            )
+            fisher = self._fisher(truth, table)
+            known = information(precision, pull + precision[:, :n] @ here, fisher)
             given = (
                 self._sizes,
                 np.concatenate([known_before[chosen], prior[0]]),
@@ -205,6 +207,8 @@ class Estimate:
                 jumping = search.result()
                 after = jumping.after
                 found = curved_dependence(known, search.after, search.turn, CURVED_DIRECTIONS)
+                pulls = information(precision, self._hidden_pulls(curves, own), fisher).pull[:n]
+                hidden = jumping.after.covariance @ pulls
             else:
                 after = posterior(known, *given)
             scales = after.scales
@@ -218,12 +222,25 @@ class Estimate:
             if not last:
                 self._population.draw(correlation, self._n_points(step + 1))
                 chosen = pairs_that_matter(self._spreads(at), spread, self._effort.most_pairs)
-        return self._summary(at, jumping, chosen, found)
+        return self._summary(at, jumping, hidden[: len(at)], chosen, found)
 
     def _n_points(self, step: int) -> int:
         """Return the number of points in a step: few, until it is one of the last two."""
         n = self._effort.n_records
         return n if step + 2 >= self._effort.n_steps else min(n, FIRST_POINTS)
+
+    def _hidden_pulls(self, curves: FloatArray, own: Sequence[FloatArray]) -> FloatArray:
+        """Return how errors within the groups of tables would pull, one column per error.
+
+        The sums of one feature contain such an error as if its own curve were different.
+        """
+        errors = errors_within_groups(self._population, curves, self._dependence.within)
+        columns = [np.zeros((len(own[0]), 0))]
+        for k, error in errors:
+            change = projected(self._bases[k], error)
+            first = own[k].shape[1] - len(change)  # after the intercept, if there is one
+            columns.append(own[k][:, first:] @ change[:, None])
+        return np.concatenate(columns, axis=1)
 
     def _derivatives(
         self, chosen: NDArray[np.intp], *, curved: bool
@@ -296,6 +313,7 @@ class Estimate:
         self,
         at: FloatArray,
         jumping: JumpingPosterior,
+        hidden: FloatArray,
         chosen: NDArray[np.intp],
         dependence: CurvedDependence,
     ) -> EffectDraws:
@@ -307,6 +325,7 @@ class Estimate:
         off = SHRINKAGE * after.shrinkage[:d]
         owner = np.repeat(np.arange(1 + len(self._sizes)), [1, *self._sizes])
         covariance = covariance + covariance_of_shrinkage(off, owner, self._population.matrix)
+        covariance = covariance + hidden @ hidden.T
         if self._high is not None:
             # Counts may have another tail than assumed, so the clip may take away nothing.
             per_dispersion = after.covariance[:d, -1] / after.covariance[-1, -1]

@@ -89,7 +89,7 @@ def information(precision: FloatArray, pull: FloatArray, fisher: FloatArray) -> 
     ----------
     precision : ndarray of shape (n, n)
         Information that the sums contain about coefficients and correlations.
-    pull : ndarray of shape (n,)
+    pull : ndarray of shape (n,) or (n, n_pulls)
         Precision times the estimate that uses only the sums.
     fisher : ndarray of shape (n_coefficients, n_coefficients)
         Fisher information in the records, before noise is added. Its inverse is the covariance of

@@ -84,7 +84,7 @@ class Trajectory:
         curves: FloatArray,
         together: FloatArray,
         table: CountTable | None = None,
-    ) -> tuple[FloatArray, FloatArray]:
+    ) -> tuple[FloatArray, FloatArray, list[FloatArray]]:
         """Return the information in all sums, and their pull on the parameters.
 
         The parameters are those of `by_feature`.
@@ -95,13 +95,19 @@ class Trajectory:
         pull : ndarray of shape (n_columns,)
             Derivatives of the sums times the differences between released and expected sums, both
             in standard deviations.
+        own : list of ndarray of shape (n_columns, n_functions), one per feature
+            For each feature, what its own sums add to the columns of its coefficients in
+            `precision`.
         """
         n = sum(f.shape[1] for f in (*functions, *scores)) + (table is not None)
-        precision, pull = np.zeros((n, n)), np.zeros(n)
-        for part in self.by_feature(population, truth, functions, scores, curves, together, table):
+        precision, pull, own, end = np.zeros((n, n)), np.zeros(n), [], 0
+        parts = self.by_feature(population, truth, functions, scores, curves, together, table)
+        for part, of_feature in zip(parts, functions, strict=True):
             precision += part[0]
             pull += part[1]
-        return precision, pull
+            end += of_feature.shape[1]
+            own.append(part[0][:, end - of_feature.shape[1] : end].copy())
+        return precision, pull, own
 
     def by_feature(
         self,

@@ -43,13 +43,12 @@ def doubts(
     counts: Sequence[BinCounts],
     bins: NDArray[np.int64],
     n_samples: float,
-    correlation: FloatArray,
 ) -> FloatArray:
     """Return how far the means of curves in the bins of other features may be wrong.
 
-    For a pair with a table, this follows from the posterior variance of the joint counts, and from
-    what the table does not show within groups. For the other pairs, the distance of the released
-    joint counts from independence is compared with that of the population.
+    For a pair with a table, this follows from the posterior variance of the joint counts (for what
+    the table does not show within groups, see `errors_within_groups`). For the other pairs, the
+    distance of the released joint counts from independence is compared with that of the population.
 
     Parameters
     ----------
@@ -60,8 +59,6 @@ def doubts(
         Bins of the points of the population.
     n_samples : float
         Noisy number of records.
-    correlation : ndarray of shape (n_pairs,)
-        Correlation of each pair, in the order of ``numpy.triu_indices``.
 
     Returns
     -------
@@ -87,14 +84,11 @@ def doubts(
         found[i, j] = found[j, i] = DOUBT**2 * max(float(both[0] - both[1]), 0.0)
     if tables is not None:
         n = max(n_samples, 1.0)
-        within = tables.within_groups(correlation)
-        for (i, j), variance, more in zip(
-            tables.tables.pairs, tables.variances, within, strict=True
-        ):
+        for (i, j), variance in zip(tables.tables.pairs, tables.variances, strict=True):
             of_rows = np.maximum(n * tables.margins[i], 1.0)
             of_columns = np.maximum(n * tables.margins[j], 1.0)
-            found[i, j] = (variance.sum(axis=1) / of_rows).sum() / n + more
-            found[j, i] = (variance.sum(axis=0) / of_columns).sum() / n + more
+            found[i, j] = (variance.sum(axis=1) / of_rows).sum() / n
+            found[j, i] = (variance.sum(axis=0) / of_columns).sum() / n
     return found
 
 

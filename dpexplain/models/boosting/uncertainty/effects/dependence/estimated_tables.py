@@ -72,7 +72,7 @@ class EstimatedTables:
         return agreeing(cells * self.ratios[place], self.margins[first], self.margins[second])
 
     def within_groups(self, correlation: FloatArray) -> FloatArray:
-        """Return how far means of curves may be wrong within groups of bins.
+        """Return how much dependence the tables may hide within groups of bins.
 
         The tables show dependence of another form than that of the copula between groups, but not
         within them.
@@ -83,18 +83,19 @@ class EstimatedTables:
 
         Returns
         -------
-        ndarray of shape (n_tables,)
-            Mean square in the bins of one feature, relative to the variance of the curve of the
-            other.
+        ndarray of shape (n_features, n_features)
+            Dependence that the table shows beyond the copula, times the proportion of the variance
+            of normal variables that is within groups. Zero for pairs without a table.
         """
-        found, own = np.zeros(len(self.tables.pairs)), correlation[self._places]
+        found, own = np.zeros((len(self.runs), len(self.runs))), correlation[self._places]
         for place, (first, second) in enumerate(self.tables.pairs):
             runs = self.runs[first], self.runs[second]
             (cells,) = copula_cells(*runs, own[[place]])
             other_form = self.joint(place, float(own[place])) - cells
             independent = np.outer(self.margins[first], self.margins[second])
             square = largest_square(other_form, independent)
-            found[place] = square * (runs[0].within + runs[1].within)
+            found[first, second] = square * (runs[0].within + runs[1].within)
+            found[second, first] = found[first, second]
         return found
 
     def squares(self, correlation: FloatArray) -> FloatArray:

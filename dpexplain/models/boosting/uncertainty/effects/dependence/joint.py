@@ -39,6 +39,8 @@ class Dependence:
         Squared dependence that the tables show; zero for pairs without a table.
     doubt : ndarray of shape (n_features, n_features)
         How far means of curves may be wrong (see `doubts`).
+    within : ndarray of shape (n_features, n_features)
+        Dependence that tables may hide within groups (see `EstimatedTables.within_groups`).
     """
 
     population: Population
@@ -46,6 +48,7 @@ class Dependence:
     std: FloatArray
     squares: FloatArray
     doubt: FloatArray
+    within: FloatArray
 
     def together(self, correlation: FloatArray) -> FloatArray:
         """Return the expected square of each correlation, shape (n_features, n_features).
@@ -100,6 +103,8 @@ def dependence_of(
     mean, std = correlations(pairs, counts, n_samples, log)
     known = None if tables is None else estimated(tables, runs, n_samples, mean)
     population = Population(order, shares, n_points, mean, known)
-    squares = np.zeros((len(counts), len(counts))) if known is None else known.squares(mean)
-    doubt = doubts(pairs, known, counts, population.bins, n_samples, mean)
-    return Dependence(population, mean, std, squares, doubt)
+    squares = within = np.zeros((len(counts), len(counts)))
+    if known is not None:
+        squares, within = known.squares(mean), known.within_groups(mean)
+    doubt = doubts(pairs, known, counts, population.bins, n_samples)
+    return Dependence(population, mean, std, squares, doubt, within)
