@@ -9,14 +9,23 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.ensemble import AdaBoostRegressor, BaggingRegressor
 from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 
-from dpexplain import Categorical, Classes, DPExplainableBoostingClassifier, Numeric, Schema
+from dpexplain import (
+    Categorical,
+    Classes,
+    DPExplainableBoostingClassifier,
+    DPLinearRegression,
+    Numeric,
+    Range,
+    Schema,
+)
 from dpexplain.audit import record, replay
 from dpexplain.audit.records import made_up_records
 
@@ -78,3 +87,22 @@ def test_a_fit_to_a_part_costs_more_than_it_states_if_the_part_has_a_seed(
         spent[way] = replay(model, (X.loc[less], Y[less]), first, transcript).spent_share
     assert spent["a draw for each row"] <= 1.0
     assert spent["a split with a seed"] > 3.0
+
+
+class Counted(DPLinearRegression):
+    """Model that notes how often the most frequent row is in each fit."""
+
+    most: ClassVar[list[int]] = []
+
+    def fit(self, X: Any, y: Any, **options: Any) -> Any:
+        self.most.append(np.unique(X[:, 0], return_counts=True)[1].max())
+        return super().fit(X, y, **options)
+
+
+@pytest.mark.parametrize("ensemble", [BaggingRegressor, AdaBoostRegressor])
+def test_ensembles_of_scikit_learn_repeat_rows(ensemble: Any) -> None:
+    Counted.most.clear()
+    schema = Schema({"age": Numeric(0, 600)}, target=Range(0, 1))
+    rows = np.arange(600.0)[:, None]
+    ensemble(Counted(schema=schema, ledger=f"rows of {ensemble}"), n_estimators=2).fit(rows, COINS)
+    assert min(Counted.most) > 1
