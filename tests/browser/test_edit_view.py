@@ -177,7 +177,7 @@ def test_notes_are_part_of_the_log(page):
 def test_edits_are_signed_where_somebody_gives_a_name(page):
     page.get_by_role("button", name="Apply", exact=True).wait_for()
     for name, author in (("increasing", ""), ("flatten", "Dr Example")):
-        page.get_by_label("Author of the edits").fill(author)
+        page.get_by_label("Signed by").fill(author)
         chosen(page, name)
         page.get_by_role("button", name="Apply", exact=True).click()
 
@@ -298,6 +298,8 @@ def test_states_are_named_and_found_again(page):
     chosen(page, "increasing")
     page.get_by_role("button", name="Apply", exact=True).click()
     agreed = now(page)
+    page.get_by_role("button", name="Save checkpoint").click()
+    assert field.evaluate("(field) => field === document.activeElement")
     field.fill("agreed")
     page.get_by_role("button", name="Save checkpoint").click()
     chosen(page, "flatten")

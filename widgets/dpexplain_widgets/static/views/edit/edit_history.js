@@ -29,7 +29,7 @@ function noteField(model, place, note) {
  * @param {import("../../types").Model} model
  */
 export function authorField(model) {
-  const input = html("input", { type: "text", class: "dpx-edit-checkpoint", "aria-label": "Author of the edits" });
+  const input = html("input", { type: "text", class: "dpx-edit-checkpoint", placeholder: "name, for new edits" });
   input.value = logOf(model).entries.at(-1)?.who ?? "";
   const signature = () => {
     const who = input.value.trim();
@@ -48,7 +48,8 @@ export function checkpointField(model) {
   });
   const keep = () => {
     const name = input.value.trim();
-    if (name) keepLog(model, named(logOf(model), name));
+    if (!name) return input.focus();
+    keepLog(model, named(logOf(model), name));
     input.value = "";
   };
   input.addEventListener("keydown", (event) => {
