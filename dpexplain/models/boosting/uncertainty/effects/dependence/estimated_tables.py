@@ -65,11 +65,19 @@ class EstimatedTables:
         """Proportion of the records in each group of each feature."""
         return tuple(runs.member @ np.diff(runs.below, prepend=0.0) for runs in self.runs)
 
+    @kept_property
+    def _last(self) -> dict[int, tuple[float, FloatArray]]:
+        """Return the last correlation and result of `joint` for each table."""
+        return {}
+
     def joint(self, place: int, correlation: float) -> FloatArray:
         """Return the proportion of the records in each pair of groups of a table."""
-        first, second = self.tables.pairs[place]
-        (cells,) = copula_cells(self.runs[first], self.runs[second], np.array([correlation]))
-        return agreeing(cells * self.ratios[place], self.margins[first], self.margins[second])
+        if place not in self._last or self._last[place][0] != correlation:
+            first, second = self.tables.pairs[place]
+            (cells,) = copula_cells(self.runs[first], self.runs[second], np.array([correlation]))
+            margins = self.margins[first], self.margins[second]
+            self._last[place] = correlation, agreeing(cells * self.ratios[place], *margins)
+        return self._last[place][1]
 
     def within_groups(self, correlation: FloatArray) -> FloatArray:
         """Return how much dependence the tables may hide within groups of bins.

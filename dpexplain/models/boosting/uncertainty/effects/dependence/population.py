@@ -113,6 +113,8 @@ class Population:
             second feature, if the square of the second varies with the first, and if both squares
             vary together. Each feature's own distribution is unchanged. All have variance 1.
         """
+        if not len(pairs):
+            return np.empty((self.n_records, 0))
         z = self.scores.T
         square, cube = (z**2 - 1.0) / np.sqrt(2.0), (z**3 - 3.0 * z) / np.sqrt(6.0)
         functions, one = np.stack([z, square, cube]), np.ones((1, self.n_records))
