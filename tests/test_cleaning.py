@@ -425,6 +425,7 @@ def test_roles_that_a_column_cannot_have_are_refused(roles: Any, message: str) -
         ({"affixes": ["kg", "%", "g"]}, ["7", " 7 g ", "%7"], [7, 7, 7]),
         ({"affixes": ["Mio.", "%"]}, ["12.5 Mio.", "7Mio."], [12.5, 7]),
         ({"affixes": ["kg"]}, ["12.5 mg", "kg", "12 kg kg", "kgkg", "12.5 k g"], None),
+        ({"affixes": ["<", ">"]}, ["<5", "> 200", "<LOD"], [5, 200, np.nan]),
         ({"affixes": "$", "thousands": ","}, ["$1,045.50", "$ 7", "7 $"], [1045.5, 7, 7]),
     ],
 )  # fmt: skip
