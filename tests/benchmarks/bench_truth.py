@@ -122,7 +122,7 @@ def _rows_of_score(
     name: str, model: Any, explanation: Any, c: int, *, claims: bool
 ) -> list[dict[str, Any]]:
     curves, shares = truth(name, model, c)
-    warned = explanation.effect_cautions
+    warned, remarked = explanation.effect_cautions, explanation.effect_remarks
     ranking, needed = explanation.ranking(), epsilons_to_stand_out(explanation)
     of_class = explanation.of_class
     rows = []
@@ -135,7 +135,7 @@ def _rows_of_score(
             "direction": ranks["direction"], "sure": float(ranks["direction_certainty"]),
             "needed": needed[term.name], "above": term.name in explanation.terms_above_noise,
             "certain": term.name in explanation.terms_with_effect,
-            "warned": term.name in warned,
+            "warned": term.name in warned, "remarked": term.name in remarked,
         }  # fmt: skip
         if claims:
             row["claims"] = claims_of_term(explanation, term, curve, share)

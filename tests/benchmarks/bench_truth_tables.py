@@ -73,8 +73,8 @@ def row_of_table(name: str, epsilon: float, seed: int) -> dict[str, Any]:
     dict
         Distances relative to the size of the non-private curves, the proportion of terms whose
         non-private curve lies inside the band for whole curves, whether there is a warning about
-        each term outside and inside, and whether the records reject the nearest curve in the band
-        for those outside (`is_rejected`).
+        each term outside and inside, and for those outside, whether there is a warning or a note,
+        and whether the records reject the nearest curve in the band (`is_rejected`).
     """
     data, reference = _data(name), _reference(name)
     model = estimator(data, epsilon, structure_seed=seed).fit(data.X, data.y)
@@ -85,6 +85,7 @@ def row_of_table(name: str, epsilon: float, seed: int) -> dict[str, Any]:
     away = dict.fromkeys(("noise", "effect"), 0.0)
     inside: dict[str, list[bool]] = {kind: [] for kind in away}
     warned: dict[bool, list[bool]] = {True: [], False: []}
+    remarked: list[bool] = []
     rejected = []
     for term in explanation.terms:
         weights = np.asarray(term.weights, dtype=np.float64)
@@ -104,13 +105,14 @@ def row_of_table(name: str, epsilon: float, seed: int) -> dict[str, Any]:
             inside[kind].append(not beyond.any())
         warned[inside["effect"][-1]].append(term.name in explanation.effect_cautions)
         if not inside["effect"][-1]:  # by the last error, that of the estimate
+            remarked.append(term.name in explanation.effect_remarks)
             rejected.append(is_rejected(data, reference, term, np.sign(error) * beyond))
     return {
         "problem": name, "epsilon": epsilon, "seed": seed, "part": "tables",
         "distance": {kind: float(np.sqrt(total / size)) for kind, total in away.items()},
         "inside": {kind: float(np.mean(found)) for kind, found in inside.items()},
         "terms": len(inside["effect"]), "warned": warned[False], "rejected": rejected,
-        "warned inside": warned[True],
+        "warned inside": warned[True], "remarked": remarked,
     }  # fmt: skip
 
 

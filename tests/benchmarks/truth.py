@@ -240,32 +240,42 @@ def _claims(rows: list[Row]) -> Row:
     }
 
 
+_WARNED: tuple[str, ...] = (
+    "warned, if outside", "warned or noted, if outside", "warned, if rejected", "warned, if inside",
+)  # fmt: skip
+
+
 def _warnings(rows: list[Row]) -> list[Row]:
     """Count the curves outside and inside their band that have a warning.
 
-    On tables, those outside for which the records reject the band are also counted alone.
+    Those outside that have a warning or a note are also counted, and on tables, those outside for
+    which the records reject the band.
     """
     fits: dict[str, set[Any]] = {}
     warned: dict[str, dict[str, list[bool]]] = {}
     for row in rows:
         is_table = row.get("part") == "tables"
         name = f"table {row['problem']}" if is_table else row["problem"]
-        found: dict[str, list[bool]] = {"outside": [], "rejected": [], "inside": []}
+        found: dict[str, list[bool]] = {column: [] for column in _WARNED}
         if is_table:
             both = zip(row["warned"], row["rejected"], strict=True)
-            found = {"outside": row["warned"], "rejected": [w for w, r in both if r]}
-            found["inside"] = row["warned inside"]
-        elif "warned" in row:
-            found["inside" if row["effect"]["whole"] else "outside"] = [row["warned"]]
+            found["warned, if outside"] = row["warned"]
+            found["warned, if rejected"] = [w for w, r in both if r]
+            found["warned, if inside"] = row["warned inside"]
+            found["warned or noted, if outside"] = row["remarked"]
+        elif "remarked" in row:
+            is_inside = row["effect"]["whole"]
+            found["warned, if inside" if is_inside else "warned, if outside"] = [row["warned"]]
+            found["warned or noted, if outside"] = [] if is_inside else [row["remarked"]]
         for group in (name, "all"):
             fits.setdefault(group, set()).add((name, row["epsilon"], row["seed"]))
-            own = warned.setdefault(group, {where: [] for where in found})
-            for where, more in found.items():
-                own[where] += more
+            own = warned.setdefault(group, {column: [] for column in found})
+            for column, more in found.items():
+                own[column] += more
     warned["all"] = warned.pop("all")  # last
     return [
         {"problem": group, "fits": len(fits[group])}
-        | {f"warned, if {where}": _share(found) for where, found in own.items()}
+        | {column: _share(found) for column, found in own.items()}
         for group, own in warned.items()
     ]
 
