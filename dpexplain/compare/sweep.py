@@ -6,6 +6,7 @@ import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import copy_context
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -35,6 +36,7 @@ from dpexplain.compare.comparison import Comparison
 from dpexplain.compare.filters import FilterComparison
 from dpexplain.compare.multiclass import MulticlassComparison
 from dpexplain.explain import FilterBank, GlobalExplanation, MulticlassExplanation
+from dpexplain.explain._normals import keeping_normals
 from dpexplain.explain.health import warn_of_alarms
 from dpexplain.schema import Schema
 from dpexplain.tables.chunked import sample_of
@@ -257,8 +259,10 @@ def _fit_all(fits: list[_Fit], data: _Data, n_jobs: int | None, progress: bool) 
         # The longest fits start first: the reference, then those with more passes.
         order = sorted(fits, key=lambda fit: -fit.epsilon)
         try:
-            with one_blas_thread():  # held here, because the threads of the fits overlap
-                results = work(delayed(_fit_one)(fit, data, count) for fit in order)
+            # Both are held here, because the threads of the fits overlap.
+            with one_blas_thread(), keeping_normals():
+                each = [(copy_context(), fit) for fit in order]
+                results = work(delayed(own.run)(_fit_one, fit, data, count) for own, fit in each)
         except Exception as error:
             failure = type(error).__name__
     if failure:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import accumulate
+from threading import Lock
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from dpexplain.explain._record import FloatArray
 
 _Streams = dict[int, tuple[np.random.Generator, FloatArray]]
 _kept: ContextVar[_Streams | None] = ContextVar("kept_normals", default=None)
+_LOCK = Lock()  # threads that share a cache need the same numbers, so they can wait for each other
 
 
 def normals(seed: int, counts: Sequence[int]) -> Iterator[FloatArray]:
@@ -36,7 +38,8 @@ def normals(seed: int, counts: Sequence[int]) -> Iterator[FloatArray]:
         rng = np.random.default_rng(seed)
         yield from map(rng.standard_normal, counts)
         return
-    numbers = _cached(kept, seed, sum(counts))
+    with _LOCK:
+        numbers = _cached(kept, seed, sum(counts))
     for end, count in zip(accumulate(counts), counts, strict=True):
         yield numbers[end - count : end]
 
@@ -56,7 +59,8 @@ def keeping_normals() -> Iterator[None]:
     """Cache the numbers drawn inside this context, so that models can share them.
 
     Generating the numbers takes most of the run time of a simulation, and they are the same for
-    every model. The cache is cleared on exit, because 4,000 draws take about 30 kB per bin.
+    every model. Threads share the cache if they run in a copy of this context. The cache is cleared
+    on exit, because 4,000 draws take about 30 kB per bin.
     """
     token = _kept.set({})
     try:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 
 import numpy as np
 import pytest
@@ -249,3 +251,15 @@ def test_models_that_share_numbers_draw_what_they_draw_alone():
     for (draws, factor), (shared, same_factor) in zip(alone, together, strict=True):
         np.testing.assert_array_equal(draws, shared)
         assert factor == same_factor
+
+
+def test_threads_that_share_numbers_draw_what_they_draw_alone():
+    rng = np.random.default_rng(8)
+    models = [
+        NoiseModel((n,), rng.normal(size=(n + 1, 2)), rng.uniform(size=n + 1)) for n in (4, 9)
+    ]
+    alone = [model.draws(300) for model in models] * 4
+    with keeping_normals(), ThreadPoolExecutor(4) as threads:
+        waiting = [threads.submit(copy_context().run, m.draws, 300) for m in models * 4]
+        together = [each.result() for each in waiting]
+    np.testing.assert_array_equal(np.concatenate(alone, axis=1), np.concatenate(together, axis=1))
