@@ -11,7 +11,12 @@ from scipy import stats
 from dpexplain.binning import FeatureBins
 from dpexplain.binning.counts import BinCounts
 from dpexplain.models.boosting.pairs import PairSums
-from dpexplain.models.boosting.uncertainty.effects.basis import basis_of_term
+from dpexplain.models.boosting.uncertainty.effects.basis import (
+    _axes,
+    _ordered,
+    basis_of_term,
+    projected,
+)
 from dpexplain.models.boosting.uncertainty.effects.dependence.doubt import unclear_dependence
 from dpexplain.models.boosting.uncertainty.effects.dependence.pair_correlations import correlations
 from dpexplain.models.boosting.uncertainty.effects.dependence.population import Population
@@ -193,6 +198,32 @@ def test_a_curve_may_change_more_if_the_values_of_few_records_are_far_apart():
         changes.append(apart @ apart + basis.left_out[0] + basis.left_out[1])
     # The ratio is 21. On the axis halfway between values and ranks alone, it would be 4.8.
     assert changes[0] > 10.0 * changes[1]
+
+
+def test_an_ordered_bin_without_records_continues_the_curve():
+    """The estimate there is the expected value, given the other bins, under the prior."""
+    edges = np.array([0.0, 1.0, 2.0, 3.5, 4.0, 9.0])
+    share = np.array([0.3, 0.3, 0.0, 0.4, 0.0, 0.0])
+    basis = basis_of_edges(edges, share)
+    seen, empty = share > 0.0, np.array([False, False, True, False, True, False])
+    curve = np.array([-1.0, 0.2, 0.0, 0.6, 0.0, 0.0])
+    curve[seen] -= share[seen] @ curve[seen]
+    found = basis.functions @ projected(basis, curve)
+    np.testing.assert_allclose(found[seen], curve[seen], atol=1e-4)
+    axes = _axes(edges, share[:5])
+    prior = np.mean([_ordered(x) for x in axes], axis=0)
+    centering = np.eye(5) - share[:5]
+    prior = centering @ prior @ centering.T
+    prior /= share[:5] @ np.diag(prior)
+    weights = prior[np.ix_(empty[:5], seen[:5])] @ np.linalg.pinv(prior[np.ix_(seen[:5], seen[:5])])
+    np.testing.assert_allclose(found[empty], weights @ curve[seen], atol=1e-3)
+    open_ = (
+        prior
+        - prior[:, seen[:5]] @ np.linalg.pinv(prior[np.ix_(seen[:5], seen[:5])]) @ prior[seen[:5]]
+    )
+    np.testing.assert_allclose(basis.left_out[:5][empty[:5]], np.diag(open_)[empty[:5]], atol=1e-3)
+    assert basis.left_out[5] == 1.0
+    assert not basis.functions[5].any()
 
 
 # Curved dependence.

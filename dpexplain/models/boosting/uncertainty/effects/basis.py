@@ -63,7 +63,8 @@ def basis_of_term(bins: FeatureBins, counts: BinCounts, n_terms: int) -> Basis:
     second one alone, curves could hardly change where there are few records, however far apart
     their values are. In the prior of an unordered feature, categories are independent. Averaged
     over the records, the prior variance of a centered curve is 1. If all records are in one bin,
-    the only function is zero.
+    the only function is zero. In ordered bins without records, a curve is as expected from the
+    other bins.
 
     Parameters
     ----------
@@ -101,6 +102,11 @@ def basis_of_term(bins: FeatureBins, counts: BinCounts, n_terms: int) -> Basis:
     kept = slice(0, min(most, n_kept))
     functions = np.zeros((n_bins, len(values[kept])))
     functions[seen] = vectors[seen, kept] * np.sqrt(values[kept]) / root[seen, None]
+    if counts.ordered:  # bins without records continue the curve (Nyström's formula)
+        there = seen | (np.arange(n_bins) < n_values)
+        continued = covariance @ (root[:, None] * vectors[:, kept]) / np.sqrt(values[kept])
+        functions[there & ~seen] = continued[there & ~seen]
+        seen = there
     left = np.where(seen, np.diag(covariance) - (functions**2).sum(axis=1), 1.0)
     left = np.maximum(left, 0.0)
     return Basis(functions, np.asarray(left), share)

@@ -103,7 +103,8 @@ def possible_jumps(
     curves = np.concatenate([steps, alone], axis=1).astype(np.float64)
     curves -= share @ curves
     coefficients = projected(basis, curves)
-    left = np.where(share[:, None] > 0.0, curves - basis.functions @ coefficients, 0.0)
+    there = (share[:, None] > 0.0) | (place < n_values)
+    left = np.where(there, curves - basis.functions @ coefficients, 0.0)
     return Jumps(block, coefficients, left, std)
 
 
