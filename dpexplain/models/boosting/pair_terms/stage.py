@@ -6,7 +6,6 @@ import numpy as np
 
 from dpexplain.mechanisms import Mechanism
 from dpexplain.models.additive.pair_tables import PairTable
-from dpexplain.models.additive.terms import AdditiveTerms
 from dpexplain.models.boosting.objectives import Objective, centered_terms
 from dpexplain.models.boosting.pair_terms.choice import choose_pairs
 from dpexplain.models.boosting.pair_terms.fitting import N_GROUPS, GridBudget, fit_pairs
@@ -64,7 +63,7 @@ def private_pairs(
         plan,
         n_samples=fit.binned.n_samples,
         clip=clip,
-        least=_fall_of_passes(fit, n_replaced, terms, objective) if plan.may_skip else -np.inf,
+        least=fall_of_passes(fit, n_replaced) if plan.may_skip else -np.inf,
         budget=budget,
         mechanism=mechanism,
     )
@@ -83,11 +82,3 @@ def private_pairs(
         budget=budget,
         mechanism=mechanism,
     )
-
-
-def _fall_of_passes(
-    fit: PrivateFit, n_more: int, terms: AdditiveTerms, objective: Objective
-) -> float:
-    clip = objective.residual_unit * float(fit.clips[-1])
-    mass = objective.curvature(terms, clip, fit.schedule.clip_quantile).mass[0]
-    return fall_of_passes(fit, n_more, float(mass.sum()) / max(fit.binned.n_samples, 1.0))

@@ -20,25 +20,21 @@ from dpexplain.models.boosting.released import PrivateFit
 
 FloatArray = NDArray[np.float64]
 
-_EASY = 4
-"""The first passes, one in this number, are not used to predict later ones: in them, the loss falls
-by effects that any fit finds at once."""
-
 _LEAST_PROBABILITY = 1e-3
 """Priors that are less likely are left out of the mean."""
 
 
-def fall_of_passes(fit: PrivateFit, n_more: int, curvature: float) -> float:
+def fall_of_passes(fit: PrivateFit, n_more: int) -> float:
     """Return how much the loss could fall in passes that have not been made.
 
-    A step adds ``g s`` to the score of a leaf with the noisy sum s. The loss then falls by
-    ``g t s - c (g s)**2 / 2``, where t is the sum without noise, and c the curvature of the loss in
-    the leaf. The mean of ``t s`` is that of ``s**2`` minus the variance of the noise, so the
-    released sums show how much the loss fell in each pass, with an error of known variance.
+    Curves that are not finished keep moving in the same direction, while noise moves them back and
+    forth. So the total change of each curve in the second half of the passes shows how far the
+    signal moved it, with far less noise than single changes. A pass that changes a curve by u in a
+    bin of n records lets the loss fall by ``n u**2 / r``, where r is the learning rate. The
+    variance of the noise is known, and subtracted.
 
-    After n passes, the loss is taken to be above its limit by an amount proportional to
-    ``1 / (n + 1)``: gradient descent approaches the minimum of a convex loss at least as fast. The
-    result is the fall that follows, plus one standard error.
+    Later passes are taken to gain less and less, in proportion to 1 / (number of passes). The
+    result is the fall that follows, plus two standard errors.
 
     Parameters
     ----------
@@ -46,24 +42,38 @@ def fall_of_passes(fit: PrivateFit, n_more: int, curvature: float) -> float:
         Fit with the passes made so far.
     n_more : int
         Number of further passes.
-    curvature : float
-        Mean curvature of the loss per record.
 
     Returns
     -------
     float
         At least 0.
     """
-    steps, n = fit.steps, fit.schedule.n_epochs
-    rate = float(steps.gain[0] * fit.visits.leaf_weight[0, 0])
-    noise = np.repeat(fit.leaf_noise_std**2, np.diff(steps.start))
-    squared, kept = steps.sums**2, 1.0 - rate * curvature / 2.0
-    fall = steps.gain * (kept * squared - noise)
-    error = (steps.gain * kept) ** 2 * noise * (2.0 * noise + 4.0 * np.maximum(squared - noise, 0))
-    n_easy = n // _EASY
-    first = steps.start[(len(steps.start) - 1) * n_easy // n]
-    later = (1.0 / (n + 1) - 1.0 / (n + n_more + 1)) / (1.0 / (n_easy + 1) - 1.0 / (n + 1))
-    return later * max(float(fall[first:].sum() + np.sqrt(error[first:].sum())), 0.0)
+    steps, visits, n = fit.steps, fit.visits, fit.schedule.n_epochs
+    rate = float(steps.gain[0] * visits.leaf_weight[0, 0])
+    later = visits.feature[(n // 2) * len(visits) // n :]
+    fall = variance = 0.0
+    for feature, counts in enumerate(fit.binned.counts):
+        own = len(visits) - len(later) + np.flatnonzero(later == feature)
+        places = [np.arange(steps.start[v], steps.start[v + 1]) for v in own]
+        leaves = np.concatenate(places)
+        visit = np.repeat(own, [len(p) for p in places])
+        leaf = (leaves - steps.start[visit])[:, None]
+        in_leaf = visits.leaf_of_bin[visit, : len(counts.counts)] == leaf
+        moved = steps.gain[leaves] * steps.sums[leaves]
+        noise = (steps.gain[leaves] * fit.leaf_noise_std[visit]) ** 2
+        weight = (in_leaf * np.maximum(counts.counts, 0.0)) @ in_leaf.T / rate / len(own) ** 2
+        of_both = weight @ moved
+        fall += float(moved @ of_both - noise @ np.diag(weight))
+        of_noise = 2.0 * float(noise @ weight**2 @ noise)
+        variance += max(4.0 * float(noise @ of_both**2) - of_noise, of_noise)
+    of_pass = max(fall + 2.0 * np.sqrt(variance), 0.0)
+    slower = _harmonic(n, n + n_more) / _harmonic(n // 2, n) * (n - n // 2)
+    return of_pass * slower
+
+
+def _harmonic(start: int, stop: int) -> float:
+    """Return the sum of 1 / n over all n from `start` + 1 to `stop`."""
+    return float((1.0 / np.arange(start + 1, stop + 1)).sum())
 
 
 @dataclass(frozen=True, eq=False)
