@@ -183,7 +183,7 @@ class Splitmix:
 
 
 def naive_tree(rng, counts, n_special, shuffled, max_leaves, least):
-    """Return the leaf of each bin and the number of leaves; every try draws all of its cuts."""
+    """Return the leaf of each bin and the number of leaves."""
     n = len(counts) - n_special
     order = list(range(n))
     if shuffled:
@@ -204,7 +204,7 @@ def naive_tree(rng, counts, n_special, shuffled, max_leaves, least):
 
 @pytest.mark.parametrize("least", [0.0, 30.0, 90.0, 400.0])
 @pytest.mark.parametrize("seed", range(5))
-def test_drawn_trees_equal_those_of_tries_that_draw_all_cuts(seed, least):
+def test_drawn_trees_equal_those_of_a_naive_twin(seed, least):
     rng = np.random.default_rng(seed)
     sizes = np.array([13, 4, 9])
     start = np.append(0, np.cumsum(sizes))

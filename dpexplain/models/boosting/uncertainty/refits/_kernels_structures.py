@@ -17,14 +17,10 @@ _TRIES = 16
 """A tree gets one leaf fewer after this number of unsuccessful random draws, as in the fit."""
 
 
-_STEP = np.uint64(0x9E3779B97F4A7C15)
-"""Change in the generator's state per draw."""
-
-
 @njit(error_model="numpy")
 def _below(seed, n):  # type: ignore[no-untyped-def]
     """Draw an integer in [0, n) with splitmix64 (Steele, Lea, Flood, OOPSLA 2014)."""
-    seed[0] += _STEP
+    seed[0] += np.uint64(0x9E3779B97F4A7C15)
     z = seed[0]
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -83,28 +79,19 @@ def draw_trees(  # type: ignore[no-untyped-def]
                 order[j] = held
         for b in range(n):
             cumulated[b + 1] = cumulated[b] + counts[first + order[b]]
-        # No tree has a cut with too few records on one side, so such a draw ends its try.
-        total, possible = cumulated[n], 0
-        for b in range(1, n):
-            left = cumulated[b]
-            possible += (left >= min_leaf_count) & (total - left >= min_leaf_count)
         leaves = max_leaves if max_leaves < n else n
         tries = 0
         while leaves > 1:
-            good, drawn = possible >= leaves - 1, 0
-            while good and drawn < leaves - 1:
+            for i in range(leaves - 1):
                 cut = 1 + _below(seed, n - 1)
-                left, place = cumulated[cut], drawn
+                place = i
                 while place > 0 and cuts[place - 1] > cut:
                     cuts[place] = cuts[place - 1]
                     place -= 1
                 cuts[place] = cut
-                drawn += 1
-                good = (left >= min_leaf_count) & (total - left >= min_leaf_count)
-            seed[0] += _STEP * np.uint64(leaves - 1 - drawn)  # the same state as after all draws
             cuts[leaves - 1] = n
-            before = 0
-            for i in range(leaves if good else 0):
+            before, good = 0, True
+            for i in range(leaves):
                 cut = cuts[i]
                 if cut <= before or cumulated[cut] - cumulated[before] < min_leaf_count:
                     good = False
