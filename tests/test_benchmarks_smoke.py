@@ -155,7 +155,8 @@ def test_truth_is_held_against_bands_the_planner_a_table_and_held_out_records(
     assert [row[:2] for row in warned[1:]] == [
         ["400 people", "1"], ["table clinical", "1"], ["all", "2"],
     ]  # fmt: skip
-    outside, _, inside = (cell.partition(" of ")[2] for cell in warned[-1][2:])
+    outside, either, _, inside = (cell.partition(" of ")[2] for cell in warned[-1][2:])
+    assert outside == either
     assert int(outside or 0) + int(inside or 0) == 6 + 12
 
     truth.main(["--problems", "400 people", "--epsilons", "4", "--fits", "1", *kept])

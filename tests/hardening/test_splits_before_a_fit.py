@@ -29,6 +29,8 @@ from dpexplain import (
 from dpexplain.audit import record, replay
 from dpexplain.audit.records import made_up_records
 
+pytestmark = pytest.mark.full
+
 SCHEMA = Schema(
     {"age": Numeric(0, 100), "job": Categorical(["nurse", "smith"])}, target=Classes(["no", "yes"])
 )

@@ -16,8 +16,9 @@ export function claimedPair(state, question, claim) {
   const [first, second] = regionsOf(termFit, question).map((region) => regionWords(termFit, region));
   const names = termFit.axes.map(({ name }) => quotedName(name, 40));
   const unit = payload.score_unit ? ` ${shortName(payload.score_unit, 40)}` : "";
+  const other = second === undefined ? "the average record" : `records with ${second}`;
   return `records with ${first} have ${direction(claim.estimate)} ${claimedScore(payload)} than ` +
-    `${second === undefined ? "the average record" : `records with ${second}`}, beyond what ${names[0]} and ${names[1]} ` +
-    `add separately: ${formatSigned(claim.estimate)}${unit}${claimTimes(payload.link, claim.estimate)}, ` +
+    `${other}, beyond what ${names[0]} and ${names[1]} add separately: ` +
+    `${formatSigned(claim.estimate)}${unit}${claimTimes(payload.link, claim.estimate)}, ` +
     `95% between ${formatSigned(claim.low)} and ${formatSigned(claim.high)}`;
 }
