@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+import time
 
 import pytest
 
@@ -70,13 +71,20 @@ def test_scrubbing_by_keyboard_changes_curve_guarantee_and_histogram_in_both_the
         view.screenshot(path=pictures / f"lab-{'light' if is_light else 'dark'}.png")
 
 
+def assert_pictures_come_to_fit(page, within_seconds: float = 15) -> None:
+    """A busy machine may draw late; a picture that keeps a wrong width is found."""
+    end = time.monotonic() + within_seconds
+    while problems := [each for each in layout_problems(page) if each.startswith("width: ")]:
+        assert time.monotonic() < end, problems
+        page.wait_for_timeout(200)
+
+
 @pytest.mark.full
 def test_pictures_keep_the_width_of_their_place_through_changes_of_theme(notebook, explorers):
     for theme, is_light in ((DARK, False), (LIGHT, True)) * 3:
         change_theme(notebook, theme, is_light=is_light)
-        notebook.wait_for_timeout(700)
-        problems = [each for each in layout_problems(notebook) if each.startswith("width: ")]
-        assert problems == []
+        notebook.wait_for_timeout(700)  # styles have been exchanged, possibly more than once
+        assert_pictures_come_to_fit(notebook)
 
 
 @pytest.mark.full
