@@ -99,3 +99,12 @@ def test_a_warning_about_a_band_looks_unlike_a_note_on_it(
     assert words in plain(said.inner_text())
     assert page.locator(".dpx-shape .dpx-caution").count() == int(is_warning)
     assert layout_problems(page) == []
+
+
+def test_ranks_name_the_warnings_and_notes_of_other_terms(open_page, comparison):
+    words = "the ranks of others may be wrong"
+    warned = with_age(comparison, unclear_with="occupation")
+    page = open_page(Explorer(warned, tab="rank"), width=380, wait="")
+    settle(page)
+    assert words in page.locator(".dpx-rank .dpx-note").first.inner_text()
+    assert layout_problems(page) == []

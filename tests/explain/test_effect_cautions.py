@@ -52,6 +52,13 @@ def test_a_model_that_is_not_private_needs_no_warning():
     assert without.effect_cautions == {}
 
 
+def test_the_words_about_a_ranking_tell_that_a_rank_depends_on_the_bands_of_all_terms():
+    words = "if one has a warning or note, the ranks of others may be wrong"
+    assert any(words in part for part in model().describe() if isinstance(part, str))
+    without = model((age(), job()), effect_scatter=None, effect_intercept=None)
+    assert not any(words in part for part in without.describe() if isinstance(part, str))
+
+
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_terms_whose_errors_hang_together_are_named(sign):
     pattern = np.array(CLEAR["effect"])

@@ -23,7 +23,8 @@ _COLUMN_WORDS = (
     "its noise_floor is not enough for above_noise: the curve must leave a band around all bins of "
     "all terms. What holds in the population? effect, effect_std and has_effect estimate it; an "
     "effect is certain_by bins, by the slope, or by both. The column basis states what ranks and "
-    "directions refer to."
+    "directions refer to. Ranks compare all terms: if one has a warning or note, the ranks of "
+    "others may be wrong, too."
 )
 _CLASS_WORDS = (
     " Numbers are means over the classes; above_noise, has_effect and certain_by are about at "
