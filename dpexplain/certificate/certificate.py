@@ -32,7 +32,7 @@ __all__ = ["Certificate", "load"]
 _KIND = "certificate"
 _MAX_BYTES = 2**22
 _TEXTS = ("dataset", "model", "target", "protects", "sampler", "fitted_with", "library")
-_LISTS = ("features", "mechanisms", "not_private")
+_LISTS = ("features", "edited", "mechanisms", "not_private")
 _NUMBERS = ("epsilon", "total_epsilon", "adaptive_epsilon", "cap_epsilon", "left_epsilon")
 _COUNTS = ("entry", "n_entries", "n_releases")
 _HASHES = ("release_sha256", "head")
@@ -57,6 +57,8 @@ class Certificate:
         Name of the model's target.
     features : tuple of str
         Names of the model's features.
+    edited : tuple of str
+        Names of the terms and pairs that were edited by hand after the fit.
     protects : str
         Unit of privacy of the guarantee stated in the file, such as "one record".
     adjacency : {"add_remove", "replace"}
@@ -125,6 +127,7 @@ class Certificate:
     model: str
     target: str
     features: tuple[str, ...]
+    edited: tuple[str, ...]
     protects: str
     adjacency: Adjacency
     epsilon: float

@@ -70,6 +70,10 @@ class Stated(Protocol):
         """Names of the model's features."""
 
     @property
+    def edited(self) -> tuple[str, ...]:
+        """Names of the terms and pairs that were edited by hand after the fit."""
+
+    @property
     def protects(self) -> str:
         """Unit of privacy, such as "one record"."""
 
@@ -244,6 +248,9 @@ def _key_rows(stated: Stated) -> list[tuple[str, str]]:
     ]
     if person and fit.person and fit.person != person:
         rows.insert(5, ("Computed by", fit.person))
+    if stated.edited:
+        how = f"By hand, after the fit: {_listed(stated.edited)}. The file says how."
+        rows.insert(4, ("Edited", how))
     return rows
 
 
@@ -338,11 +345,18 @@ def _to_confirm(stated: Stated) -> list[str]:
         else "This page is not digitally signed: whoever can change page, ledger and file could "
         "rewrite all three. Keep a copy of the ledger fingerprint elsewhere."
     )
+    edited = (
+        ["☐ The edits use released numbers and general knowledge, not the records."]
+        if stated.edited
+        else []
+    )
     return [
-        "No page can show these three things. Ask those responsible, and tick:",
+        f"No page can show these {'four' if edited else 'three'} things. Ask those responsible, "
+        "and tick:",
         "☐ Purpose, target and features are as agreed.",
         "☐ Every use of these data was charged to this ledger.",
         "☐ The ranges and categories given to the model come from documents, not from these data.",
+        *edited,
         "Not protected: what holds for people in general. Those who hold the table are trusted.",
         "The command dpexplain verify checks this page against ledger and file, without data or "
         f"network. {signed}",

@@ -143,6 +143,7 @@ def certificate_of(shown: Released, recorded: ReleasedFile, state: LedgerState) 
         model=shown.model_name,
         target=shown.target_name,
         features=_features(shown),
+        edited=_edited(shown),
         protects=guarantee.unit,
         adjacency=state.adjacency,
         epsilon=_up(guarantee.epsilon),
@@ -384,6 +385,11 @@ def _features(shown: Released) -> tuple[str, ...]:
     if isinstance(shown, FilterBank):
         return shown.input_names
     return shown.term_names if isinstance(shown, MulticlassExplanation) else tuple(shown)
+
+
+def _edited(shown: Released) -> tuple[str, ...]:
+    records = () if isinstance(shown, FilterBank) else shown.edits
+    return tuple(dict.fromkeys(name for record in records for name in record.terms))
 
 
 def _up(value: float) -> float:

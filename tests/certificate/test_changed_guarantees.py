@@ -96,7 +96,15 @@ def test_page_says_which_words_the_ledger_cannot_confirm(made, tmp_path):
 
 def test_edited_explanation_is_certified_only_with_the_words_about_its_edits(made, tmp_path):
     edited = EditLog().edit(Remove("job")).apply(certifiable())
-    assert certified(tmp_path, explanation=edited).verified().passed
+    of_edited = certified(tmp_path, explanation=edited)
+    assert of_edited.verified().passed
+    assert of_edited.certificate.edited == ("job",)
+    page, without = of_edited.page.read_text(), made.page.read_text()
+    assert "By hand, after the fit: job. The file says how." in page
+    assert "No page can show these four things." in page
+    assert "The edits use released numbers and general knowledge, not the records." in page
+    assert "By hand" not in without
+    assert "these three things" in without
     for change in ({"covers": "this fit alone"}, {"notes": ()}):
         said = dataclasses.replace(edited.guarantee, **change)
         terms = tuple(dataclasses.replace(term, guarantee=said) for term in edited.terms)
