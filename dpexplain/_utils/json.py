@@ -182,6 +182,11 @@ def _kind_of(document: Any, kinds: tuple[str, ...]) -> str:
     if not document["format"].startswith(_PREFIX) or name not in kinds:
         known = ", ".join(repr(_PREFIX + kind) for kind in kinds)
         raise ValueError(f"unknown format {document['format'][:60]!r}; expected one of {known}.")
+    if name == "ledger" and "content" not in document:
+        raise ValueError(
+            "this is a privacy ledger, which PrivacyLedger.open(path) opens and `dpexplain ledger` "
+            "prints."
+        )
     version = document.get("version")
     if type(version) is not int or version != VERSION:
         raise ValueError(

@@ -118,6 +118,12 @@ def test_json_of_another_kind_is_refused_by_name(tmp_path):
         io.load(path)
 
 
+def test_a_ledger_is_refused_with_what_opens_it(tmp_path):
+    PrivacyLedger("stays", path=tmp_path / "stays.ledger.json")
+    with pytest.raises(ValueError, match=r"a privacy ledger, which PrivacyLedger\.open\(path\)"):
+        io.load(tmp_path / "stays.ledger.json")
+
+
 def test_missing_file_and_folder_are_reported_as_such(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"none\.json"):
         io.load(tmp_path / "none.json")
