@@ -167,9 +167,9 @@ def checked(asked: argparse.Namespace, schema: Schema) -> tuple[str, str]:
         A message that lists the ignored columns ("" if there are none), and a report on the cells
         that do not fit the schema.
     """
+    present = [name for name in check_names(asked, schema) if name != asked.target]
     if table_suffix(asked.table) in TEXT_SUFFIXES:
         X, y = whole_table(asked, as_text=True)
-        present = [str(name) for name in X.columns]
         lost = [
             ("all columns", each.reason, "no information", n, n / len(X), each.examples)
             for each in lines_lost(asked)
@@ -177,7 +177,6 @@ def checked(asked: argparse.Namespace, schema: Schema) -> tuple[str, str]:
         ]
     else:  # pandas cannot read every cell that a fit reads
         X, y = private_records(asked, schema)
-        present = [name for name in check_names(asked, schema) if name != asked.target]
         lost = []
     report = schema.check(X, y, max_rows_per_person=asked.max_rows_per_person)
     report = replace(report, rows=(*lost, *report.rows))
