@@ -39,6 +39,11 @@ class InterpretLocal:
             If the sample does not exist.
         """
         parts = self._by_score
+        n_samples = len(parts[0].contributions)
+        if not -n_samples <= key < n_samples:
+            raise IndexError(
+                f"no sample {key}; there are {n_samples} samples, from 0 to {n_samples - 1}."
+            )
         scores = np.stack([part.contributions[key] for part in parts], axis=-1)
         intercept = np.array([part.intercept for part in parts])
         one = len(parts) == 1

@@ -76,6 +76,9 @@ def test_visualize_draws_a_term_or_the_importances():
     explanation = classifier()
     assert explanation.visualize(0).get_title() == explanation.plot("age").get_title()
     assert len(explanation.visualize().get_yticklabels()) == 2
+    for shown in (explanation.data, explanation.visualize):
+        with pytest.raises(IndexError, match="no term 2; there are 2 terms, from 0 to 1: pass an"):
+            shown(2)
 
 
 @pytest.mark.full
@@ -111,7 +114,7 @@ def test_local_data_hold_the_contributions_of_a_sample():
     assert found["values"] == list(local.bin_labels[1])
     extra = found["extra"]
     assert sum(found["scores"]) + extra["scores"][0] == pytest.approx(local.scores[1])
-    with pytest.raises(IndexError):
+    with pytest.raises(IndexError, match="no sample 3; there are 3 samples, from 0 to 2"):
         local.data(3)
 
 

@@ -279,7 +279,11 @@ class GlobalExplanation(
             if pair.name == name:
                 return pair
         known = [pair.name for pair in self.pairs]
-        there = f"the pairs are {listing(known)}" if known else "this model has no pairs"
+        there = (
+            f"the pairs are {listing(known)}"
+            if known
+            else "this model has no pairs; fit it with pairs='auto' or a list of pairs of features"
+        )
         turned = " & ".join(reversed(str(name).split(" & ")))
         hint = did_you_mean(turned if turned in known else str(name), known)
         raise KeyError(f"no pair {shorten(str(name))!r}; {there}.{hint}")

@@ -123,7 +123,36 @@ class InterpretData(InterpretManner):
         return self.plot(self._name(key))  # type: ignore[attr-defined]
 
     def _name(self, key: int | str) -> str:
-        return key if isinstance(key, str) else self.term_names_[key]
+        return name_of_term(key, self.term_names_)
+
+
+def name_of_term(key: int | str, names: Sequence[str]) -> str:
+    """Return the name of a term that is given by its name or its index, as in InterpretML.
+
+    Parameters
+    ----------
+    key : int or str
+        Index of the term in `names`, or its name, which is returned as it is.
+    names : sequence of str
+        Names of the terms.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    IndexError
+        If there is no such index.
+    """
+    if isinstance(key, str):
+        return key
+    if not -len(names) <= key < len(names):
+        raise IndexError(
+            f"no term {key}; there are {len(names)} terms, from 0 to {len(names) - 1}: pass an "
+            "index in term_names_, or a name."
+        )
+    return names[key]
 
 
 def data_of_classes(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
