@@ -51,8 +51,10 @@ def checked_constraints(
         return (None,) * schema.n_features
     if isinstance(schema.target, Classes) and len(schema.target.labels) > 2:
         raise ValueError(
-            "monotone_constraints need a single score; declare two classes, or remove the "
-            "constraints."
+            "monotone_constraints need a single score, and the schema has "
+            f"{len(schema.target.labels)} classes; remove the constraints, and make curves of one "
+            "class monotone after the fit, at no privacy cost: dpexplain.edit.Monotone("
+            "'age', direction='increasing', of_class=label).apply(model)."
         )
     if not isinstance(constraints, Mapping):
         raise ValueError(
