@@ -113,8 +113,8 @@ def opened_ledger(asked: argparse.Namespace) -> PrivacyLedger:
     if not place.exists():
         if asked.cap_epsilon is None and not asked.quiet:
             print(
-                f"the new ledger {shown} has no cap and will refuse nothing; pass --cap-epsilon to "
-                "set one.",
+                f"the new ledger {shown} has no cap and will refuse nothing; --cap-epsilon sets "
+                f"one only in the command that creates the ledger. {_lower_cap(shown)}",
                 file=sys.stderr,
             )
         return PrivacyLedger(
@@ -176,8 +176,19 @@ def _opened(asked: argparse.Namespace, path: Path | str, shown: Path | str) -> P
         if wanted is not None and wanted != held:
             limits = "without a cap" if held == math.inf else f"with {held}"
             unused = isinstance(shown, Path) and not ledger.entries
+            lower = option == "--cap-epsilon" and wanted < held
             raise CommandError(
                 f"{option} {wanted}: the ledger {shown} was created {limits}; omit the option, or "
-                "pass another one with --ledger for other records." + (_UNUSED if unused else "")
+                "pass another one with --ledger for other records."
+                + (_UNUSED if unused else "")
+                + (f" {_lower_cap(shown, wanted)}" if lower and not unused else "")
             )
     return ledger
+
+
+def _lower_cap(shown: Path | str, cap: float | str = "EPSILON") -> str:
+    """Say how to set or lower the cap of a ledger that exists."""
+    return (
+        f"Later, PrivacyLedger.open({str(shown)!r}).lower_cap({cap}) in Python sets or lowers it; "
+        "it can never be raised."
+    )

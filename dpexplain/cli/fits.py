@@ -19,6 +19,7 @@ from dpexplain.cli.options import (
     add_table,
     check_place,
     count,
+    privacy_loss,
     private_estimator,
 )
 from dpexplain.cli.persons import save_schema, schema_to_fit
@@ -48,7 +49,7 @@ def add_commands(commands: Any) -> None:
         "    --groups patient_id --max-rows-per-person 3 --out stays.json",
     )
     add_table(fit)
-    fit.add_argument("--epsilon", type=float, required=True, help="privacy loss of this fit")
+    fit.add_argument("--epsilon", type=privacy_loss, required=True, help="privacy loss of this fit")
     add_model(fit)
     fit.add_argument("--out", type=Path, required=True, help="explanation, as JSON")
     fit.set_defaults(run=run_fit)
@@ -71,7 +72,7 @@ def add_sweep(command: argparse.ArgumentParser) -> None:
     add_table(command)
     command.add_argument(
         "--epsilon",
-        type=float,
+        type=privacy_loss,
         nargs="+",
         required=True,
         dest="epsilons",

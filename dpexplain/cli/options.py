@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from dpexplain.cli.errors import CommandError
-from dpexplain.explain._text import did_you_mean
 from dpexplain.models.registry import commands
 
 LEDGER_SUFFIX = ".ledger.json"
@@ -199,6 +198,7 @@ def private_estimator(asked: argparse.Namespace, schema: Any, **parameters: Any)
         must be set with its own option.
     """
     from dpexplain import models
+    from dpexplain.models.interpret_names import unknown_parameter
     from dpexplain.schema import Classes
 
     target = "classes" if isinstance(schema.target, Classes) else "range"
@@ -218,10 +218,8 @@ def private_estimator(asked: argparse.Namespace, schema: Any, **parameters: Any)
         raise CommandError(f"--set {taken[0]}=...: use the option --{taken[0]} instead.")
     known = sorted(estimator.get_params(deep=False))
     if unknown := sorted(set(settings) - set(known)):
-        raise CommandError(
-            f"--set {unknown[0]}=...: {name} has no such parameter; it has {', '.join(known)}."
-            f"{did_you_mean(unknown[0], known)}"
-        )
+        answer = unknown_parameter(name, unknown[0], known)
+        raise CommandError(f"--set {unknown[0]}=...: {answer}")
     return estimator.set_params(**settings)
 
 
@@ -330,6 +328,31 @@ def count(text: str) -> int:
     if not text.isascii() or not text.isdigit() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text} must be an integer of at least 1")
     return int(text)
+
+
+def privacy_loss(text: str) -> float:
+    """Parse an epsilon, for argparse.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    argparse.ArgumentTypeError
+        If `text` is not a number.
+    """
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"{text} is not a number; write 0.5 with a point. `dpexplain sweep` and `dpexplain "
+            "report` take several, with spaces between them: --epsilon 0.5 1 2"
+        ) from None
 
 
 def lists_commands(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Concatenate, Final, ParamSpec
 
@@ -32,7 +32,8 @@ REPLACEMENTS: Final[Mapping[str, str]] = MappingProxyType(
         "random_state": "pass structure_seed for the public random structure; noise has no seed, "
         "and reproducible_seed makes a fit for demonstrations, which is not private",
         "interactions": _PAIRS,
-        "objective": "omit it for classes; the regressors have objective='squared' or 'poisson'",
+        "objective": "for classes, omit it; for counts, declare target=Range(low, high) in the "
+        "schema, and a regressor has objective='squared' or 'poisson'",
         "monotonize": "pass monotone_constraints={'age': 'increasing'}",
         "callback": "omit it; progress is printed by the notebook views and the command line",
         **dict.fromkeys(
@@ -57,6 +58,11 @@ ELSEWHERE: Final[Mapping[str, str]] = MappingProxyType(
         "epsilons": " To fit several, call sweep(model, X, y, epsilons=(0.5, 1, 2)).",
         "cap_epsilon": " The ledger has it: ledger=PrivacyLedger('survey', cap_epsilon=2).",
         "target": " The schema has it: Schema(features, target=...).",
+        **dict.fromkeys(("n_estimators", "max_iter"), " Boosting models have max_rounds."),
+        "max_leaf_nodes": " Boosting models have max_leaves.",
+        "monotonic_cst": " Boosting models have monotone_constraints={'age': 'increasing'}.",
+        "categorical_features": f" Categories are public: {_SCHEMA}.",
+        "class_weight": " Remove it: weights change how much one record counts.",
     }
 )
 """Where to put what is not a parameter of an estimator, as a sentence after a space."""
@@ -93,6 +99,7 @@ METHODS: Final[Mapping[str, str]] = MappingProxyType(
         "has_fitted_": "use sklearn.utils.validation.check_is_fitted(model)",
         "to_excel_exportable": "model.explain_global().frame() is a table, with to_excel",
         "estimate_mem": "make bench-parts measures memory; tables may be larger than memory",
+        "feature_importances_": "model.term_importances() has one number for each term",
         "unique_val_counts_": "the schema is public, and distinct values are not released",
         **dict.fromkeys(
             (
@@ -153,17 +160,33 @@ def answers_interpret_names(
     @functools.wraps(init)
     def checked(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> None:
         for name in kwargs:
-            if name in REPLACEMENTS and name not in own:
-                raise TypeError(
-                    f"{type(self).__name__} does not have InterpretML's parameter {name!r}; "
-                    f"{REPLACEMENTS[name]}."
-                )
-            if name in ELSEWHERE and name not in own:
-                raise TypeError(
-                    f"{type(self).__name__} has no parameter {name!r}.{ELSEWHERE[name]}"
-                )
             if name not in own:
-                raise TypeError(unknown_keyword(type(self).__name__, name, names))
+                raise TypeError(unknown_parameter(type(self).__name__, name, names))
         init(self, *args, **kwargs)
 
     return checked
+
+
+def unknown_parameter(model: str, name: str, names: Sequence[str]) -> str:
+    """Say what replaces a parameter that a model does not have.
+
+    Parameters
+    ----------
+    model : str
+        Name of the class.
+    name : str
+        Name of the unknown parameter.
+    names : sequence of str
+        Names of the parameters of the class.
+
+    Returns
+    -------
+    str
+        Message for an error: the replacement of a parameter of InterpretML or scikit-learn, where
+        else the parameter belongs, or a parameter with a similar name.
+    """
+    if name in REPLACEMENTS:
+        return f"{model} does not have InterpretML's parameter {name!r}; {REPLACEMENTS[name]}."
+    if name in ELSEWHERE:
+        return f"{model} has no parameter {name!r}.{ELSEWHERE[name]}"
+    return unknown_keyword(model, name, names)

@@ -113,6 +113,25 @@ def test_a_refused_command_keeps_a_ledger_that_was_there(folder):
     assert PrivacyLedger.open("data.ledger.json").entries == ()
 
 
+def test_fit_and_check_refuse_a_target_that_the_schema_does_not_predict(folder, capsys):
+    check = ["schema", "check", *FIT[1:6], "--target", "age"]
+    Schema({"job": Categorical(["a", "b"])}, target=SCHEMA.target).to_toml("schema.toml")
+    for command in ([*FIT, "--target", "age", "--out", "m.json"], check):
+        assert main(command) == 2
+        assert "schema.toml predicts the column 'income' of this table; pass --target income" in (
+            capsys.readouterr().err
+        )
+
+
+def test_a_ledger_without_a_cap_says_how_to_set_one(folder, capsys):
+    assert main([*FIT, "--out", "model.json"]) == 0
+    assert "PrivacyLedger.open('data.ledger.json').lower_cap(EPSILON)" in capsys.readouterr().err
+    assert main([*FIT, "--out", "other.json", "--cap-epsilon", "3"]) == 2
+    assert "PrivacyLedger.open('data.ledger.json').lower_cap(3.0)" in capsys.readouterr().err
+    PrivacyLedger.open("data.ledger.json").lower_cap(3.0)
+    assert main([*FIT, "--out", "other.json", "--cap-epsilon", "3"]) == 0
+
+
 def test_other_limits_than_those_of_the_ledger_are_refused(folder, capsys):
     assert main([*FIT, "--out", "model.json", "--cap-epsilon", "3"]) == 0
     assert main([*FIT, "--out", "other.json", "--cap-epsilon", "9"]) == 2
@@ -127,8 +146,9 @@ def test_other_limits_than_those_of_the_ledger_are_refused(folder, capsys):
         (["--out", "model.txt"], "must end in .json"),
         (["--out", "nowhere/model.json"], "folder does not exist"),
         (["--out", "m.json", "--epsilon", "-1"], "epsilon=-1.0 must be"),
-        (["--out", "m.json", "--set", "trees=4"], "has no such parameter"),
-        (["--out", "m.json", "--set", "max_bin=4"], "Did you mean 'max_bins'?"),
+        (["--out", "m.json", "--set", "trees=4"], "has no parameter 'trees'; it has"),
+        (["--out", "m.json", "--set", "interactions=2"], "boosting models have pairs='auto'"),
+        (["--out", "m.json", "--set", "max_bin=4"], "did you mean 'max_bins'?"),
         (["--out", "m.json", "--set", "max_rounds=many"], "max_rounds='many'"),
         (["--out", "m.json", "--set", "calibrated=False"], "the value is not TOML; write true or"),
         (["--out", "m.json", "--set", "pairs=[age]"], "the value is not TOML"),

@@ -37,6 +37,15 @@ def test_a_wrong_call_is_answered_with_an_example_that_the_command_accepts(comma
     parser().parse_args(shlex.split(shown))
 
 
+@pytest.mark.parametrize("command", ["fit", "sweep", "report"])
+def test_an_epsilon_that_is_no_number_is_told_how_several_are_written(command, capsys):
+    with pytest.raises(SystemExit):
+        parser().parse_args([command, "data.csv", "--epsilon", "1,2"])
+    said = capsys.readouterr().err
+    assert "--epsilon: 1,2 is not a number; write 0.5 with a point." in said
+    assert "several, with spaces between them: --epsilon 0.5 1 2" in said
+
+
 def test_a_file_too_many_is_rejected_by_the_command_that_got_it(capsys):
     with pytest.raises(SystemExit):
         parser().parse_args(["explain", "first.json", "second.json"])

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
 
 from dpexplain import (
     Classes,
@@ -51,11 +52,28 @@ def test_a_parameter_of_interpretml_is_answered_with_its_replacement(kind, name)
         ("cap_epsilon", "ledger=PrivacyLedger('survey', cap_epsilon=2)"),
         ("groups", "fit(X, y, groups=...)"),
         ("epsilo", "did you mean 'epsilon'?"),
+        ("n_estimators", "Boosting models have max_rounds."),
+        ("categorical_features", "declare it in a schema"),
+        ("class_weight", "Remove it: weights change how much one record counts."),
     ],
 )
 def test_what_is_no_parameter_is_answered_with_the_place_where_it_belongs(kind, name, words):
     with pytest.raises(TypeError, match=re.escape(words)):
         kind(**{name: None})
+
+
+@pytest.mark.parametrize("kind", BOOSTING)
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("interactions", REPLACEMENTS["interactions"]), ("max_bin", "did you mean 'max_bins'?")],
+)
+def test_set_params_and_grids_answer_a_parameter_as_the_constructor_does(kind, name, words):
+    model = kind()
+    with pytest.raises(ValueError, match=re.escape(words)):
+        model.set_params(**{name: 3})
+    with pytest.raises(ValueError, match=re.escape(words)):
+        GridSearchCV(model, {name: [0, 3]}, cv=2).fit([[1.0]] * 4, ["no", "yes"] * 2)
+    assert model.set_params(max_bins=8).max_bins == 8
 
 
 @pytest.mark.parametrize("kind", PRIVATE)

@@ -44,7 +44,7 @@ from dpexplain.models.additive.term_noise import (
     with_pairs,
 )
 from dpexplain.models.inputs import rows_in_chunks
-from dpexplain.models.interpret_names import missing_attribute
+from dpexplain.models.interpret_names import missing_attribute, unknown_parameter
 from dpexplain.models.pickles import VersionedEstimator
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 from dpexplain.tables.encoding import encode_features
@@ -267,6 +267,31 @@ class AdditiveModel(VersionedEstimator):
             return np.array([float(np.mean(np.ptp(each, axis=1))) for each in per_class])
         found = self.explain_global(effect=False).importances()
         return np.asarray(found[self.term_names_].to_numpy(dtype=np.float64))
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; an unknown one is answered with its replacement.
+
+        Parameters
+        ----------
+        **params : dict
+            Parameters by name, as in scikit-learn.
+
+        Returns
+        -------
+        estimator
+            The estimator itself.
+
+        Raises
+        ------
+        ValueError
+            If a parameter does not exist.
+        """
+        names = list(self.get_params(deep=False))
+        for name in params:
+            if name.partition("__")[0] not in names:
+                raise ValueError(unknown_parameter(type(self).__name__, name, names))
+        super().set_params(**params)
+        return self
 
     if not TYPE_CHECKING:  # type checkers would accept any attribute
 
