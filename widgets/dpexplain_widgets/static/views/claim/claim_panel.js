@@ -8,8 +8,9 @@ import { formatEpsilon, formatNumber, formatSigned } from "../../kit/format.js";
 import { choose } from "../../state/choosing.js";
 
 const CLAIM_UNKNOWN = {
-  rank: "The page makes no claims about this curve: its errors are unknown, it was edited, or the model has " +
-    "too many terms for a page. In Python, dpexplain.explain.claim() makes claims about any released curve.",
+  rank: "The page makes no claims about this curve: it was edited, its errors are unknown, or the model has " +
+    "too many terms for a page. Of an edited model, open the page of the fit as released; of a large one, use " +
+    "dpexplain.explain.claim() in Python.",
   decision: "The page makes no claim about this prediction: the errors of a curve or pair are unknown, or the model " +
     "was edited.",
   limit: "To make a claim about this prediction, enter a threshold.",
