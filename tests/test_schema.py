@@ -18,6 +18,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dpexplain.exceptions import PrivacyWarning, SchemaError
+from dpexplain.models.inputs import observed_schema
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 
 SCHEMA = Schema(
@@ -307,11 +308,17 @@ def test_toml_round_trip(schema: Schema) -> None:
 def test_hostile_texts_survive_a_toml_file(text: str, tmp_path: Path) -> None:
     schema = Schema(
         {text: Numeric(0, 1, unit=text, description=text), "c": Categorical([text])},
-        Classes([text, "other"], name=text),
+        Classes([text, "other"], name=f"{text}?"),
     )
     schema.to_toml(tmp_path / "schema.toml")
     assert Schema.from_toml(tmp_path / "schema.toml") == schema
     assert Schema.from_toml(str(tmp_path / "schema.toml")) == schema
+
+
+def test_a_target_that_is_also_a_feature_is_refused() -> None:
+    with pytest.raises(SchemaError, match="'age' is the target and a feature, which would predict"):
+        Schema({"age": Numeric(17, 90), "pay": Numeric(0, 9)}, Range(17, 90, name="age"))
+    assert Schema({"age": Numeric(17, 90)}, Range(17, 90)).target == Range(17, 90)
 
 
 def test_toml_is_what_a_person_would_write() -> None:
@@ -382,7 +389,7 @@ def test_hostile_texts_are_escaped_in_html(text: str) -> None:
             text: Numeric(0, 1, unit=text, description=text),
             "b": Categorical([text, "other"], ordered=True, description=text),
         },
-        Classes([text, "other"], name=text, description=text),
+        Classes([text, "other"], name=f"{text}?", description=text),
     )
     html = schema._repr_html_()
     page = _Collector()
@@ -427,6 +434,13 @@ def test_from_frame_warns_that_it_reads_the_data() -> None:
     with pytest.warns(PrivacyWarning, match="public data only") as caught:
         Schema.from_frame(FRAME)
     assert caught[0].filename == __file__
+
+
+def test_observed_schema_leaves_a_target_that_is_a_column_without_a_name() -> None:
+    table = pd.DataFrame({"age": [20.0, 30.0], "pay": [1.0, 2.0]})
+    observed = observed_schema(table, table["age"], Range)  # a fit without a schema is charged here
+    assert observed.target is not None
+    assert observed.target.name == ""
 
 
 def test_observed_schema_covers_the_data_without_a_word() -> None:

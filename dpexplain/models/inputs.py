@@ -160,6 +160,8 @@ def observed_schema(X: Any, y: Any, target: type[Range] | type[Classes]) -> Sche
     """
     if not isinstance(X, pd.DataFrame):
         X = pd.DataFrame(X, columns=[f"x{i}" for i in range(X.shape[1])])
+    if isinstance(y, pd.Series) and y.name in X.columns:
+        y = y.rename(None)  # a schema refuses it, and this fit has been charged
     read = Schema._observed(X, y, task="classification" if target is Classes else "regression")
     return replace(read, read_from_records=True)
 

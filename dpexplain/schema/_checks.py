@@ -86,7 +86,12 @@ def as_columns(role: str, names: object) -> tuple[str, ...]:
 
 
 def check_roles(columns: list[str], features: Mapping[str, Any], target: Any) -> None:
-    """Check that each ID or person column is listed once and has no other role."""
+    """Check that the target and each ID or person column have one role."""
+    if target is not None and target.name in features:
+        raise SchemaError(
+            f"Schema: {target.name!r} is the target and a feature, which would predict itself; "
+            "remove the feature, or name the target as its column."
+        )
     for name in columns:
         other = "a feature" if name in features else "given twice"
         other = "the target" if target is not None and name == target.name else other

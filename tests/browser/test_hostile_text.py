@@ -145,7 +145,7 @@ def hostile_schema(text: str) -> Schema:
         text: Numeric(0, 1, unit=text, **words),
         f"{text} 2": Categorical([f"{text} a", f"{text} b"], **words),
     }
-    target = Classes([f"{text} 0", f"{text} 1"], name=text, **words)
+    target = Classes([f"{text} 0", f"{text} 1"], name=f"{text}?", **words)
     return Schema(features, target=target)
 
 
