@@ -48,9 +48,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     asked = parser().parse_args(arguments)
     try:
         with warnings.catch_warnings():
-            # Shown every time, even with `python -W ignore`: users must see these warnings.
+            # Shown even with `python -W ignore`: users must see these warnings, each once.
             warnings.simplefilter("always", PrivacyWarning)
-            warnings.showwarning = _say_warning
+            warnings.showwarning = _says_warnings_once()
             return _ran(asked.run, asked)
     except KeyboardInterrupt:
         _say("dpexplain: interrupted. Charges recorded in the ledger remain.")
@@ -105,8 +105,15 @@ def _refused(asked: argparse.Namespace, error: Exception, status: int) -> int:
     return status
 
 
-def _say_warning(message: Warning | str, *_: object, **__: object) -> None:
-    _say(f"warning: {message}")
+def _says_warnings_once() -> Callable[..., None]:
+    said: set[str] = set()
+
+    def say(message: Warning | str, *_: object, **__: object) -> None:
+        if str(message) not in said:
+            said.add(str(message))
+            _say(f"warning: {message}")
+
+    return say
 
 
 def _say(text: str) -> None:

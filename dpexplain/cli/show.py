@@ -221,6 +221,11 @@ def _print_change(asked: argparse.Namespace, shown: Any) -> None:
 
     earlier = of_class(_display(dpexplain.io.load(asked.since), asked.since), asked)
     for file, each in ((asked.since, earlier), (asked.file, shown)):
+        if isinstance(each, ByClass):
+            raise CommandError(
+                f"--since compares fits of one target; {file} has a score for each class, and "
+                f"{asked.file} has one score: name an earlier fit of its target."
+            )
         if not isinstance(each, GlobalExplanation):
             kind = type(each).__name__
             raise CommandError(f"--since compares two fits; {file} has a {kind}; {ONE_OF_A_SWEEP}")

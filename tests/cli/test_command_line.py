@@ -90,6 +90,11 @@ def test_a_second_fit_adds_to_the_same_ledger(folder, capsys):
     assert capsys.readouterr().out == ""
 
 
+def test_a_warning_is_printed_once(folder, capsys):
+    assert main([*FIT, "--epsilon", "12", "--out", "model.json"]) == 0
+    assert capsys.readouterr().err.count("epsilon=12 is a weak guarantee") == 1
+
+
 def test_what_the_cap_does_not_allow_is_refused_with_a_status_of_its_own(folder, capsys):
     assert main([*FIT, "--out", "model.json", "--cap-epsilon", "0.5"]) == 3
     assert PrivacyLedger.open("data.ledger.json").entries == ()

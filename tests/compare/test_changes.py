@@ -11,7 +11,7 @@ import pytest
 import dpexplain.io
 from dpexplain.cli import main
 from dpexplain.compare import claim_change
-from dpexplain.explain import Guarantee, claim
+from dpexplain.explain import Guarantee, MulticlassExplanation, claim
 from dpexplain.explain.noise_model import half_width
 from example_explanations import age, age_and_job, classifier, private_guarantee, reference
 
@@ -122,6 +122,16 @@ def test_the_command_names_the_files(tmp_path, capsys):
         (["--extreme", "highest"], "without --extreme"),
     ):
         assert main([*asked, *options]) == 2
+        assert words in capsys.readouterr().err
+    several = MulticlassExplanation(
+        tuple(classifier(link="softmax", classes=("a", "b", "c"), of_class=name) for name in "abc")
+    )
+    of_classes = str(dpexplain.io.save(several, tmp_path / "classes.json"))
+    for files, words in (
+        ([later, "--since", of_classes], "classes.json has a score for each class, and"),
+        ([of_classes, "--since", later], "pass --class with 'a', 'b', 'c'"),
+    ):
+        assert main(["claim", *files, "--term", "age", "--bin", "50"]) == 2
         assert words in capsys.readouterr().err
     loud = dpexplain.io.save(reference(), tmp_path / "reference.json")
     assert main([*asked[:3], str(loud), "--term", "age", "--bin", "50"]) == 2
