@@ -290,7 +290,7 @@ def test_what_one_fit_gave_is_printed_without_an_error(load, values, text):
 def test_each_choice_of_the_recipe_is_made_in_another_way(load, capsys, monkeypatch):
     choices = load("recipe_choices")
     monkeypatch.setattr(choices, "EPSILONS", (1.0,))
-    kept = [choices.CHOICES[place] for place in (0, 3, 4, 12, -3, -1)]
+    kept = [choices.CHOICES[place] for place in (0, 3, 4, 12, 13, -3, -1)]
     monkeypatch.setattr(choices, "CHOICES", kept)
     choices.main(["--datasets", "simulated", "--splits", "2"])
     (printed,) = tables(capsys.readouterr().out)

@@ -22,6 +22,7 @@ from bench_measure import fitted, metric
 from bench_models import Budget, Contender
 from bench_print import deviation, machine, number, plus_minus, table, versions
 from published import DELTA
+from recipe_trials import rare_bins, steps_by_curvature
 
 import dpexplain
 from dpexplain import Categorical, Classes, Schema
@@ -339,6 +340,8 @@ CHOICES = (
     Choice("cells that are never split", {}, lambda: _default(bin_rounds=(1.0,))),
     Choice("cells split once", {}, lambda: _default(bin_rounds=(0.5, 0.5))),
     Choice("half of the counting in the first round", {}, lambda: _default(bin_rounds=_HALF_FIRST)),
+    Choice("bins that follow the people outside the largest", {}, rare_bins),
+    Choice("steps by the curvature of the loss", {}, steps_by_curvature, only="AUROC"),
     Choice("equal-width cells only", {}, lambda: _default(spacing="equal")),
     Choice("trees of 2 leaves", {"max_leaves": 2}),
     Choice("trees of 3 leaves", {"max_leaves": 3}),
