@@ -127,7 +127,7 @@ class InterpretData(InterpretManner):
 
 
 def name_of_term(key: int | str, names: Sequence[str]) -> str:
-    """Return the name of a term that is given by its name or its index, as in InterpretML.
+    """Return the name of a term given by its name or its index.
 
     Parameters
     ----------
