@@ -100,8 +100,8 @@ def residuals_without_bound(monkeypatch):
     """Let residuals of numbers reach three times their bound."""
     honest = line.numbers
 
-    def beyond(bound):
-        response = honest(bound)
+    def beyond(bound, inside):
+        response = honest(bound, inside)
         return replace(response, residuals=lambda z: 3.0 * response.residuals(z))
 
     monkeypatch.setattr(line, "numbers", beyond)

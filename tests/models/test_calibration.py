@@ -12,13 +12,8 @@ from scipy import stats
 from dpexplain.audit import record
 from dpexplain.binning.counts import BinCounts
 from dpexplain.models import DPExplainableBoostingClassifier, DPExplainableBoostingRegressor
-from dpexplain.models.boosting.calibration.line import (
-    CLASSES,
-    bound_of_numbers,
-    contributions,
-    fitted_line,
-    numbers,
-)
+from dpexplain.models.boosting.calibration.line import contributions, fitted_line
+from dpexplain.models.boosting.calibration.responses import CLASSES, bound_of_numbers, numbers
 from dpexplain.models.boosting.calibration.scores import ScoreCells, reweighted, score_cells
 from dpexplain.models.boosting.records._kernels_sums import LATTICE
 from dpexplain.models.boosting.records.binned import LOGISTIC, SQUARED, Records
@@ -159,7 +154,7 @@ def test_counts_of_groups_show_how_correlated_features_spread_the_scores():
     width=st.floats(1e-6, 2.0),
     seed=st.integers(0, 2**32 - 1),
     concentrated=st.booleans(),
-    response=st.sampled_from([CLASSES, numbers(3.0), numbers(8.0)]),
+    response=st.sampled_from([CLASSES, numbers(3.0, 0.6), numbers(8.0, 0.9)]),
 )
 def test_no_contribution_is_larger_than_the_sensitivity(low, width, seed, concentrated, response):
     weights = np.random.default_rng(seed).random(64) ** (200 if concentrated else 1)
@@ -194,7 +189,7 @@ def test_line_comes_back_from_exact_sums(slope, shift):
 @pytest.mark.parametrize(("slope", "shift"), [(1.0, 0.0), (1.6, 0.3), (0.7, -0.2)])
 def test_line_of_numbers_comes_back_from_exact_sums_in_any_unit(slope, shift):
     cells, n = _cells(), 1e7
-    each = contributions(cells, numbers(4.0))
+    each = contributions(cells, numbers(4.0, 0.8))
     left = (slope - 1.0) * cells.middles + shift
     sums = n * (each.directions * (cells.weights * left / 4.0)[:, None]).sum(axis=0)
     line = fitted_line(cells, each, sums, n, 1.0)
@@ -213,7 +208,7 @@ def test_the_bound_on_residuals_is_wide_where_there_is_little_noise():
     assert bound_of_numbers(1e6, 100.0) == 8.0
 
 
-@pytest.mark.parametrize("response", [CLASSES, numbers(3.0)])
+@pytest.mark.parametrize("response", [CLASSES, numbers(3.0, 0.6)])
 def test_line_changes_nothing_if_the_sums_are_noise(response):
     cells = _cells()
     each = contributions(cells, response)
@@ -290,6 +285,18 @@ def test_predicted_numbers_are_a_rising_line_of_the_released_ones():
     before = released.intercept + released.contributions(model._columns(X)).sum(axis=1)
     np.testing.assert_allclose(model.predict(X), line.scale * before + line.shift, atol=1e-9)
     assert (np.diff(model.explain_global()["x"].contribution[:-1]) >= 0).all()
+
+
+def test_the_line_of_a_fit_with_pairs_is_the_same_in_any_unit():
+    X, y = skewed(5_000, 0)
+    lines = []
+    for unit in (1.0, 1_024.0):  # a power of two, for equal rounding
+        schema = Schema(FEATURES, target=Range(0, 30 * unit))
+        model = of_numbers(schema=schema, epsilon=2.0, reproducible_seed=1, pairs=[("x", "z")])
+        lines.append(model.fit(X, unit * y)._fit.line)
+        assert model._fit.pair_tables
+    assert lines[1].scale == pytest.approx(lines[0].scale)
+    assert lines[1].shift == pytest.approx(1_024.0 * lines[0].shift)
 
 
 def test_noise_of_the_average_prediction_is_in_the_band_of_the_intercept():

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +34,7 @@ from dpexplain.models.additive.pair_tables import PairTable
 from dpexplain.models.additive.terms import Direction
 from dpexplain.models.boosting.budget import Budget
 from dpexplain.models.boosting.calibration.line import release_line
+from dpexplain.models.boosting.calibration.overfitting import fitted_parameters
 from dpexplain.models.boosting.loop import boost, started
 from dpexplain.models.boosting.monotone import projections
 from dpexplain.models.boosting.objectives import Objective
@@ -342,7 +344,7 @@ def fit_private(
     if n_bags > 1 and budget.line_share:  # the bags' records do not have these scores yet
         for feature, curve in enumerate(curves):
             records.apply(feature, curve)
-    flat = [_as_one_feature(table) for table in fit.pair_tables]
+    flat = [_as_one_feature(table, objective.scale) for table in fit.pair_tables]
     line = release_line(
         records,
         [*binned.counts, *(cells for cells, _ in flat)],
@@ -350,7 +352,9 @@ def fit_private(
         binned.n_samples,
         budget,
         mechanism,
+        parameters=partial(fitted_parameters, fit.visits, fit.steps, counts, curves, fit.monotone),
         clip=float(fit.clips[-1]) if objective.loss is SQUARED else None,
+        inside=fit.schedule.clip_quantile,
     )
     if line is not None:
         line = line.converted(objective.scale, objective.offset)
@@ -419,10 +423,13 @@ def leaf_phase(budget: Budget, n_visits: int, n_values: int) -> Phase:
     return Phase("boosting", sensitivity, budget.leaf_multiplier(n_visits) * sensitivity, n_values)
 
 
-def _as_one_feature(table: PairTable) -> tuple[BinCounts, NDArray[np.float64]]:
-    """Return the counts and scores of a pair as if its cells were bins of a feature."""
+def _as_one_feature(table: PairTable, scale: float) -> tuple[BinCounts, NDArray[np.float64]]:
+    """Return the counts and scores of a pair as if its cells were bins of a feature.
+
+    The scores are in units of the boosting loop, of which one is `scale` on the link scale.
+    """
     counts = table.counts.ravel()
-    return BinCounts(counts, np.zeros(len(counts)), 0, False), table.scores.ravel()
+    return BinCounts(counts, np.zeros(len(counts)), 0, False), table.scores.ravel() / scale
 
 
 def _bin_counts(

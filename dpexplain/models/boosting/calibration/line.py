@@ -3,8 +3,10 @@
 A short fit with clipped residuals leaves predictions too close to their average and, if a numeric
 target is skewed, too low or too high on average. One release of a few sums over the records shows
 by how much: the residuals that remain, in total and in the direction of the scores, and the number
-of records in each of ten groups of scores. The line is the most probable one given these sums,
-whose noise is known, and a prior that is centered on no change.
+of records in each of ten groups of scores. What sampling noise in the outcomes of these records is
+expected to add is subtracted, so that the line holds for new people; see `overfitting`. The line is
+the most probable one given these sums, whose noise is known, and a prior that is centered on no
+change.
 
 Scores are in log-odds, or in units of the fit's last clip. Both are about the size of the scores.
 """
@@ -22,13 +24,20 @@ from dpexplain.mechanisms import Mechanism, Phase
 from dpexplain.models.additive.term_noise import NoiseDraws
 from dpexplain.models.additive.terms import AdditiveTerms
 from dpexplain.models.boosting.budget import Budget
+from dpexplain.models.boosting.calibration.responses import (
+    CLASSES,
+    Response,
+    bound_of_numbers,
+    numbers,
+)
 from dpexplain.models.boosting.calibration.scores import ScoreCells, reweighted, score_cells
 from dpexplain.models.boosting.records._kernels_sums import LATTICE
-from dpexplain.models.boosting.records.binned import LEVELS, BinnedRecords
+from dpexplain.models.boosting.records.binned import BinnedRecords
+from dpexplain.models.boosting.uncertainty.curvature import INSIDE_CLIP
 
 FloatArray = NDArray[np.float64]
 
-PRIOR_STD = np.array([0.1, 0.1])
+PRIOR_STD = np.array([0.2, 0.2])
 """Scales of the priors: of the shift at the center, and of the logarithm of the scale."""
 
 PRIOR_FREEDOM = 1.0
@@ -46,120 +55,12 @@ GROUP_WEIGHT = 0.3
 _N_STEPS = 12
 _LONGEST_STEP = 0.5
 _LEAST_SPREAD = 1e-6
+_LEAST_SLOPE = 1e-9
 _LARGEST = float(np.sqrt(1.0 + GROUP_WEIGHT**2))
 _BELOW_ONE = 1.0 - 2.0**-40
 """Factor that keeps norms at most 1 despite errors of double precision."""
 
 _SEED = 20210618  # post-processing: the same model always shows the same noise
-
-
-@dataclass(frozen=True)
-class Response:
-    """What is expected of a record, given its score.
-
-    Attributes
-    ----------
-    mean, slope : callable
-        Expected outcome at each score, and its derivative: the probability of the second class, or
-        a number in units of the largest residual.
-    residuals : callable
-        Function of the expected outcomes, shape (n_cells,), that returns the residual of each
-        possible outcome (class, or level of the residual), shape (n_outcomes, n_cells).
-    directions : callable
-        ``directions(z, expected)`` returns the vector by which the residuals of a cell with score z
-        are multiplied, shape (n_cells, 2). The product has a norm of at most 1.
-    variance : callable
-        Function of the expected outcomes that returns the variance of an outcome.
-    """
-
-    mean: Callable[[FloatArray], FloatArray]
-    slope: Callable[[FloatArray], FloatArray]
-    residuals: Callable[[FloatArray], FloatArray]
-    directions: Callable[[FloatArray, FloatArray], FloatArray]
-    variance: Callable[[FloatArray], FloatArray]
-
-
-def _logistic(score: FloatArray) -> FloatArray:
-    return np.asarray(1.0 / (1.0 + np.exp(-np.clip(score, -40.0, 40.0))))
-
-
-def _logistic_slope(score: FloatArray) -> FloatArray:
-    chance = _logistic(score)
-    return chance * (1.0 - chance)
-
-
-def _as_long_as_possible(z: FloatArray, chance: FloatArray) -> FloatArray:
-    """Divide ``(1, z)`` by its norm and by the larger of the two probabilities."""
-    size = np.sqrt(1.0 + z**2) * np.maximum(chance, 1.0 - chance)
-    return np.column_stack([1.0 / size, z / size])
-
-
-def _alike(z: FloatArray, expected: FloatArray) -> FloatArray:
-    """Count all records equally, so that the mean residual becomes zero."""
-    sine = np.sqrt(1.0 - MEAN_WEIGHT**2)
-    slope = sine / MOST_SPREADS * np.clip(z, -MOST_SPREADS, MOST_SPREADS)
-    return np.column_stack([np.full(len(z), MEAN_WEIGHT), slope])
-
-
-CLASSES = Response(
-    mean=_logistic,
-    slope=_logistic_slope,
-    residuals=lambda chance: np.stack([-chance, 1.0 - chance]),
-    directions=_as_long_as_possible,
-    variance=lambda chance: chance * (1.0 - chance),
-)
-"""Two classes; scores are in log-odds."""
-
-MEAN_WEIGHT = 0.8
-"""Weight of a number's residual in the sum of all residuals; the rest is for their direction."""
-
-MOST_SPREADS = 2.0
-"""Scores farther from the center than this many spreads count as this far."""
-
-BOUNDS = 3.0, 8.0
-"""Smallest and largest bound on residuals of numbers, in units of the last clip."""
-
-MOST_NOISE = 0.03
-"""The bound is as large as possible if noise in the mean residual stays below this share of the
-last clip: a larger bound means less bias and more noise."""
-
-
-def numbers(bound: float) -> Response:
-    """Return the response for numbers, with scores in units of the last clip.
-
-    Parameters
-    ----------
-    bound : float
-        Bound on residuals, in units of the last clip, which is about the size of a residual.
-
-    Returns
-    -------
-    Response
-    """
-    return Response(
-        mean=lambda score: score / bound,
-        slope=lambda score: np.full(len(score), 1.0 / bound),
-        residuals=lambda expected: np.repeat(LEVELS[:, None], len(expected), axis=1),
-        directions=_alike,
-        variance=lambda expected: np.full(len(expected), bound**-2),
-    )
-
-
-def bound_of_numbers(n_samples: float, multiplier: float) -> float:
-    """Return the bound on residuals, in units of the last clip.
-
-    Parameters
-    ----------
-    n_samples : float
-        Noisy number of records.
-    multiplier : float
-        Ratio of noise standard deviation to sensitivity for the sums.
-
-    Returns
-    -------
-    float
-    """
-    return float(np.clip(MOST_NOISE * MEAN_WEIGHT * n_samples / multiplier, *BOUNDS))
 
 
 @dataclass(frozen=True, eq=False)
@@ -300,7 +201,9 @@ def release_line(
     budget: Budget,
     mechanism: Mechanism,
     *,
+    parameters: Callable[[float], float],
     clip: float | None = None,
+    inside: float | None = None,
 ) -> Line | None:
     """Release the sums and compute the line.
 
@@ -317,8 +220,14 @@ def release_line(
     budget : Budget
     mechanism : Mechanism
         Mechanism that adds the noise.
+    parameters : callable
+        Function of the mean change in a record's residual per unit of its score that returns how
+        many free parameters would follow sampling noise as closely as the fit; see
+        `fitted_parameters`.
     clip : float or None, default=None
         Last clip of a fit to numbers; None for two classes.
+    inside : float or None, default=None
+        Proportion of the residuals of numbers that this clip leaves unchanged; None if unknown.
 
     Returns
     -------
@@ -327,10 +236,11 @@ def release_line(
     """
     if not budget.line_share:
         return None
-    unit, bound, response = 1.0, 1.0, CLASSES
+    unit, bound, response, followed = 1.0, 1.0, CLASSES, 1.0
     if clip is not None:
         unit, bound = clip, bound_of_numbers(n_samples, budget.line_multiplier)
-        response = numbers(bound)
+        followed = INSIDE_CLIP if inside is None else inside
+        response = numbers(bound, followed)
     cells = score_cells(counts, [curve / unit for curve in curves])
     each = contributions(cells, response)
     place = cells.low * unit, cells.width * unit, len(cells.weights)
@@ -343,6 +253,10 @@ def release_line(
     residuals, groups, std = found[:2], found[2:], phase.sigma_int * per_step
     cells = reweighted(cells, each.group, groups / GROUP_WEIGHT, n_samples, std / GROUP_WEIGHT)
     line = fitted_line(cells, each, residuals, n_samples, std)
+    if line is not None:
+        slope = bound * float(cells.weights @ response.slope(cells.middles))
+        residuals -= overfitting(cells, each, line, parameters(followed * slope))
+        line = fitted_line(cells, each, residuals, n_samples, std)
     return None if line is None else line.converted(unit, 0.0)
 
 
@@ -363,6 +277,35 @@ def line_phase(budget: Budget) -> Phase:
     """
     steps = budget.leaf_factor * LATTICE
     return Phase("calibration", steps, budget.line_multiplier * steps, N_SUMS)
+
+
+def overfitting(
+    cells: ScoreCells, each: Contributions, line: Line, n_parameters: float
+) -> FloatArray:
+    """Return how far the sums of residuals are above those of as many new people.
+
+    Parameters
+    ----------
+    cells : ScoreCells
+    each : Contributions
+    line : Line
+        Line that calibrates the scores of the fit's own records. The variance of the outcomes
+        follows from it, because scores of a short fit are too close to their average.
+    n_parameters : float
+        Effective number of parameters that were fitted to the records; see `fitted_parameters`.
+
+    Returns
+    -------
+    ndarray of shape (2,)
+        Covariance of a record's outcome with the directions that its residual is multiplied by,
+        summed over the records.
+    """
+    response = each.response
+    change = np.gradient(each.directions, cells.middles, axis=0)
+    expected = response.mean(line.scale * cells.middles + line.shift)
+    scatter = cells.weights * response.variance(expected)
+    slope = float(cells.weights @ response.slope(cells.middles))
+    return np.asarray(n_parameters / max(slope, _LEAST_SLOPE) * (scatter @ change))
 
 
 def fitted_line(

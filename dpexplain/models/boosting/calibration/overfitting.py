@@ -1,0 +1,98 @@
+"""How closely a fit follows the sampling noise of its own records.
+
+Calibration sums are taken over the records of the fit, to whose outcomes the curves have adapted.
+Among new people, residuals in the direction of the scores are therefore smaller by a sum of
+covariances: of each record's outcome with what it is multiplied by [1]_. A step moves the score of
+a record by a known fraction of its residual, so these covariances follow from the trees, the
+learning rate and the noisy counts, which are public or released.
+
+References
+----------
+.. [1] Efron, "The Estimation of Prediction Error: Covariance Penalties and Cross-Validation",
+   Journal of the American Statistical Association 99, 2004.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpexplain._utils.blas import one_blas_thread
+from dpexplain.binning.counts import BinCounts
+from dpexplain.models.additive.terms import Direction
+from dpexplain.models.boosting.released import LeafSteps
+from dpexplain.models.boosting.structure import Visits
+
+FloatArray = NDArray[np.float64]
+
+
+def fitted_parameters(
+    visits: Visits,
+    steps: LeafSteps,
+    counts: Sequence[BinCounts],
+    curves: Sequence[FloatArray],
+    monotone: Sequence[Direction | None],
+    curvature: float,
+) -> float:
+    """Return how many free parameters would follow sampling noise as closely as the curves.
+
+    This is the trace of the matrix that maps the sampling errors of the residual sums in all bins
+    to the changes in these sums that the fit makes in response. Features are assumed to be
+    independent, and each tree to be the average one of its feature.
+
+    Parameters
+    ----------
+    visits : Visits
+    steps : LeafSteps
+        Releases of the visits.
+    counts : sequence of BinCounts
+        Noisy number of records of the fit in each bin of each feature.
+    curves : sequence of ndarray of shape (n_bins,)
+        Final curves.
+    monotone : sequence of {"increasing", "decreasing", None}
+        Required direction of each curve. A constrained curve follows noise only where it changes.
+    curvature : float
+        Mean change in the residual of a record per unit of its score.
+
+    Returns
+    -------
+    float
+        At most the total number of bins, minus one per feature: together, the curves follow the
+        error in the mean residual as one parameter does, which is ignored.
+    """
+    total = 0.0
+    with one_blas_thread():  # however many there are, the model is the same
+        for k, (feature, curve, direction) in enumerate(zip(counts, curves, monotone, strict=True)):
+            own = np.flatnonzero(visits.feature == k)
+            leaves = visits.leaf_of_bin[own, : len(feature.counts)]
+            mass = curvature * np.maximum(feature.counts, 0.0)
+            gain = steps.gain[steps.start[own, None] + leaves]
+            found = _followed(leaves, gain, mass)
+            total += found if direction is None else min(found, len(np.unique(curve)) - 1.0)
+    return total
+
+
+def _followed(leaves: NDArray[np.uint8], gain: FloatArray, mass: FloatArray) -> float:
+    """Return the number of parameters of one feature.
+
+    Parameters
+    ----------
+    leaves : ndarray of shape (n_visits, n_bins)
+        Leaf of each bin.
+    gain : ndarray of shape (n_visits, n_bins)
+        Change in the score of each bin per unit of its leaf's sum.
+    mass : ndarray of shape (n_bins,)
+        Change in the residual sum of each bin per unit of its score.
+    """
+    root = np.sqrt(mass / max(float(mass.sum()), 1e-12))
+    weights = np.sqrt(gain * mass)
+    response = np.zeros((len(mass), len(mass)))
+    for leaf in range(int(leaves.max(initial=0)) + 1):
+        member = weights * (leaves == leaf)
+        member -= np.outer(member @ root, root)  # without the error in the mean residual
+        response += member.T @ member
+    # The part of the sampling error that a visit takes away, along each eigenvector.
+    part = np.linalg.eigvalsh(response / max(len(leaves), 1))
+    return float((1.0 - (1.0 - np.clip(part, 0.0, 1.0)) ** len(leaves)).sum())

@@ -1,0 +1,219 @@
+"""How closely curves follow the noise of their own records, and what calibration makes of it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from dpexplain.binning.counts import BinCounts
+from dpexplain.models import DPExplainableBoostingClassifier, DPExplainableBoostingRegressor
+from dpexplain.models.boosting import fit as fit_module
+from dpexplain.models.boosting.calibration.line import Line, contributions, overfitting
+from dpexplain.models.boosting.calibration.overfitting import fitted_parameters
+from dpexplain.models.boosting.calibration.responses import CLASSES, numbers
+from dpexplain.models.boosting.calibration.scores import ScoreCells
+from dpexplain.models.boosting.released import LeafStep, LeafSteps
+from dpexplain.models.boosting.structure import random_visits
+from dpexplain.schema import Classes, Numeric, Range, Schema
+from effort import examples
+
+RATE = 0.3
+
+
+def drawn(sizes, n_passes, seed, n_leaves=3, n_records=4_000.0):
+    """Draw trees of features with these numbers of bins, and steps without sums."""
+    rng = np.random.default_rng(seed)
+    counts = []
+    for size in sizes:
+        shares = rng.dirichlet(np.full(size, 2.0))
+        counts.append(BinCounts(n_records * np.append(shares, 0.0), np.ones(size + 1), 1, True))
+    visits = random_visits(
+        counts, n_epochs=n_passes, max_leaves=n_leaves, min_leaf_count=20.0, rng=rng
+    )
+    steps = []
+    for v in visits:
+        nothing = np.zeros(len(v.leaf_weight))
+        steps.append(LeafStep(1.0, nothing, RATE / v.leaf_weight, False, nothing))
+    return counts, visits, LeafSteps.joined(steps)
+
+
+def parameters(counts, visits, steps, curvature=0.2, direction=None, curves=None):
+    curves = [np.arange(len(c.counts), dtype=float) for c in counts] if curves is None else curves
+    directions = [direction] * len(counts)
+    return fitted_parameters(visits, steps, counts, curves, directions, curvature)
+
+
+def parameters_of_a_loop(counts, visits, steps, curvature=0.2):
+    """Move an error in the residual sum of each bin through all visits, one by one."""
+    total = 0.0
+    for k, feature in enumerate(counts):
+        mass = curvature * np.maximum(feature.counts, 0.0)
+        for b in range(len(mass)):
+            error = -mass / mass.sum()  # without the error in the mean residual
+            error[b] += 1.0
+            before = error[b]
+            for v, visit in enumerate(visits):
+                if visit.feature == k:
+                    sums = np.bincount(visit.leaf_of_bin, error, len(visit.leaf_weight))
+                    error = error - mass * (steps[v].gain * sums)[visit.leaf_of_bin]
+            total += before - error[b]
+    return total
+
+
+@pytest.mark.parametrize("n_passes", [1, 4, 40])
+def test_parameters_are_those_of_a_loop_if_all_trees_are_alike(n_passes):
+    counts, visits, steps = drawn([7, 12], 1, seed=n_passes)
+    first = len(counts)
+    again = np.tile(np.arange(first), n_passes)
+    alike = type(visits)(
+        visits.feature[again], visits.leaf_of_bin[again], visits.leaf_weight[again],
+        visits.n_bins, visits.n_leaves[again], visits.n_records,
+    )  # fmt: skip
+    repeated = LeafSteps.joined([steps[i] for i in again])
+    expected = parameters_of_a_loop(counts, alike, repeated)
+    assert parameters(counts, alike, repeated) == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize(("n_passes", "n_leaves"), [(20, 3), (100, 3), (100, 5)])
+def test_parameters_of_random_trees_are_nearly_those_of_a_loop(n_passes, n_leaves):
+    case = drawn([5, 14, 30], n_passes, seed=n_passes, n_leaves=n_leaves)
+    assert parameters(*case) == pytest.approx(parameters_of_a_loop(*case), rel=0.05)
+
+
+@examples(50)
+@given(
+    sizes=st.lists(st.integers(1, 20), min_size=1, max_size=4),
+    n_passes=st.integers(1, 60),
+    seed=st.integers(0, 2**32 - 1),
+    n_records=st.sampled_from([0.0, 1.0, 300.0, 1e7]),
+    curvature=st.floats(0.0, 1.0),
+)
+def test_there_are_at_most_as_many_parameters_as_bins_and_more_after_more_passes(
+    sizes, n_passes, seed, n_records, curvature
+):
+    counts, visits, steps = drawn(sizes, n_passes, seed, n_records=n_records)
+    found = parameters(counts, visits, steps, curvature)
+    assert -1e-6 <= found <= sum(len(c.counts) - 1 for c in counts) + 1e-6
+    twice = type(visits)(
+        *(np.concatenate([part, part]) for part in (visits.feature, visits.leaf_of_bin)),
+        np.concatenate([visits.leaf_weight] * 2),
+        visits.n_bins,
+        np.concatenate([visits.n_leaves] * 2),
+        visits.n_records,
+    )  # fmt: skip
+    assert parameters(counts, twice, LeafSteps.joined([steps, steps]), curvature) >= found - 1e-6
+
+
+def test_a_constrained_curve_has_at_most_as_many_parameters_as_rises():
+    counts, visits, steps = drawn([20], 100, seed=0)
+    free = parameters(counts, visits, steps)
+    two_levels = [np.repeat([0.0, 1.0], [9, 12])]
+    for direction, most in (("increasing", 1.0), (None, free)):
+        found = parameters(counts, visits, steps, direction=direction, curves=two_levels)
+        assert found == pytest.approx(most)
+    flat = [np.zeros(21)]
+    assert parameters(counts, visits, steps, direction="decreasing", curves=flat) == 0.0
+
+
+@pytest.mark.full
+def test_scores_follow_the_labels_of_their_records_as_computed():
+    """Refit without noise to labels drawn again, with the trees of a private fit."""
+    rng = np.random.default_rng(0)
+    X, score = drawn_people(3_000, 5, rng)
+    chance = 1 / (1 + np.exp(-score))
+    model = make("classes", 5, epsilon=8.0, reproducible_seed=1)
+    model.fit(X, labels("classes", score, rng))
+    fit, terms = model._fit, model._released_terms
+    bins = [b.index(c) for b, c in zip(terms.bins, model._columns(X), strict=True)]
+
+    def scores(won):
+        found = np.zeros(len(won))
+        for visit, step in zip(fit.visits, fit.steps, strict=True):
+            leaf = visit.leaf_of_bin[bins[visit.feature]]
+            left = np.clip(won - 1 / (1 + np.exp(-found)), -step.clip, step.clip)
+            found += (step.gain * np.bincount(leaf, left, len(step.gain)))[leaf]
+        return found
+
+    covariances = []
+    for _ in range(12):
+        first, second = (1.0 * (rng.random(len(X)) < chance) for _ in range(2))
+        covariances.append((scores(first) - scores(second)) @ (first - second) / 2)
+    curvature = float(np.mean(chance * (1 - chance)))
+    counts, directions = fit.binned.counts, fit.monotone
+    found = fitted_parameters(fit.visits, fit.steps, counts, fit.bags[0], directions, curvature)
+    # One more for the error in the mean residual, which all features follow together.
+    assert found + 1.0 == pytest.approx(np.mean(covariances), rel=0.15)
+
+
+@pytest.mark.parametrize("response", [CLASSES, numbers(4.0, 0.8)])
+def test_sums_are_too_large_by_the_covariance_of_outcomes_with_directions(response):
+    """Move each score by a small share of the residual of one of two equally likely outcomes."""
+    cells = ScoreCells(-5.0, 9.0 / 512, np.ones(512) / 512)
+    weights = stats.norm.pdf(cells.middles, -0.5, 1.2)
+    cells = ScoreCells(cells.low, cells.width, weights / weights.sum())
+    each, n_parameters, n = contributions(cells, response), 3.0, 1e6
+    line = Line(1.5, 0.2, 0.0, np.zeros((2, 2)))
+    expected = response.mean(line.scale * cells.middles + line.shift)
+    std = np.sqrt(response.variance(expected))
+    slope = cells.weights @ response.slope(cells.middles)
+    sums = np.zeros(2)
+    for side in (-1.0, 1.0):
+        moved = cells.middles + side * std * n_parameters / (n * slope)
+        for j in range(2):
+            direction = np.interp(moved, cells.middles, each.directions[:, j])
+            sums[j] += n * cells.weights @ (direction * side * std) / 2
+    found = overfitting(cells, each, line, n_parameters)
+    np.testing.assert_allclose(found, sums, rtol=0.02, atol=0.02 * np.abs(sums).max())
+
+
+def make(kind, n_features, **settings):
+    features = {f"x{k}": Numeric(0, 1) for k in range(n_features)}
+    if kind == "classes":
+        schema = Schema(features, target=Classes(["no", "yes"]))
+        return DPExplainableBoostingClassifier(schema=schema, **settings)
+    return DPExplainableBoostingRegressor(schema=Schema(features, target=Range(-8, 8)), **settings)
+
+
+def drawn_people(n, n_features, rng):
+    """Draw people whose score depends on every third feature."""
+    values = rng.random((n, n_features))
+    curves = (lambda x: 2 * x - 1, lambda x: np.sin(2 * np.pi * x), lambda x: (x > 0.7) - 0.3)
+    score = sum(curves[k // 3 % 3](values[:, k]) for k in range(0, n_features, 3))
+    return pd.DataFrame(values, columns=[f"x{k}" for k in range(n_features)]), score
+
+
+def labels(kind, score, rng):
+    if kind == "numbers":
+        return pd.Series(np.clip(score + 3 * rng.standard_normal(len(score)), -8, 8))
+    return pd.Series(np.where(rng.random(len(score)) < 1 / (1 + np.exp(-score)), "yes", "no"))
+
+
+def slope_among(model, X, y):
+    """Return the slope of outcomes on scores, relative to what the model says."""
+    if isinstance(model, DPExplainableBoostingRegressor):
+        return float(np.polyfit(model.predict(X), y, 1)[0])
+    from sklearn.linear_model import LogisticRegression
+
+    score = model.decision_function(X)[:, None]
+    return float(LogisticRegression(C=np.inf).fit(score, y == "yes").coef_[0, 0])
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("kind", ["classes", "numbers"])
+def test_predictions_for_new_people_are_calibrated_although_curves_follow_noise(kind, monkeypatch):
+    slopes = {"corrected": [], "not corrected": []}
+    for way, found in slopes.items():
+        if way == "not corrected":
+            monkeypatch.setattr(fit_module, "fitted_parameters", lambda *_: 0.0)
+        for seed in range(3):
+            rng = np.random.default_rng(seed)
+            X, score = drawn_people(30_000, 30, rng)
+            y, n = labels(kind, score, rng), 8_000
+            model = make(kind, 30, epsilon=8.0, reproducible_seed=seed).fit(X[:n], y[:n])
+            found.append(slope_among(model, X[n:], y[n:]))
+    assert np.mean(slopes["not corrected"]) < 0.92
+    assert 0.95 < np.mean(slopes["corrected"]) < 1.05
