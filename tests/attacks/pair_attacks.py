@@ -17,6 +17,7 @@ from dpexplain.models.boosting import estimator as boosting_estimator
 from dpexplain.models.boosting import fit as boosting_fit
 from dpexplain.models.boosting import pairs as boosting_pairs
 from dpexplain.models.boosting.pair_tables.joint_counts import by_pair
+from dpexplain.models.boosting.pair_terms import choice
 from dpexplain.models.boosting.pair_terms.choice import skips_choice
 from dpexplain.models.boosting.records.binned import Records
 
@@ -71,6 +72,15 @@ def one_record_too_few_for_a_choice(name: str) -> Finding:
     plan, budget = fitted._pair_plan(), fitted._budget(len(_FEATURES), fitted.schema)
     enough = next(n for n in count(1) if not skips_choice(plan, n, budget))
     return first_find(_tipped_scales(name, (enough, enough + 1), pairs="auto", epsilon=8.0))
+
+
+def one_record_in_a_first_look(name: str) -> Finding:
+    """Put one record where pairs are looked at: is there still a second look?
+
+    A second look shows in the number of releases. So if the exact sums decided whether there is
+    one, the fits with and without the record would differ with certainty.
+    """
+    return first_find(_tipped_scales(name, (1, 2, 21), pairs=3))
 
 
 def _tipped_scales(
@@ -157,6 +167,21 @@ def skipped_by_the_records(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(boosting_estimator, "fit_private", fit_private)
 
 
+def second_look_by_the_records(patch: pytest.MonkeyPatch) -> None:
+    """Take a second look if the exact contrasts show an interaction, instead of the noisy ones."""
+    honest, exact = choice.exact_contrasts, []
+
+    def exact_contrasts(*parts: Any) -> Any:
+        exact[:] = honest(*parts)
+        return list(exact)
+
+    def could_gain(self: Any, found: Any) -> float:
+        return np.inf if any(each.any() for each in exact) else -np.inf
+
+    patch.setattr(choice, "exact_contrasts", exact_contrasts)
+    patch.setattr(choice._Tests, "could_gain", could_gain)
+
+
 ATTACKS = [
     Attack(
         "one record decides where features are cut in two for the sums of pairs",
@@ -184,6 +209,13 @@ ATTACKS = [
         one_record_too_few_for_a_choice,
         skipped_by_the_records,
         "the exact number of records decides",
+        leaves_out=_has_no_pair_terms,
+    ),
+    Attack(
+        "one record decides whether there is a second look at pairs",
+        one_record_in_a_first_look,
+        second_look_by_the_records,
+        "the exact contrasts decide",
         leaves_out=_has_no_pair_terms,
     ),
 ]

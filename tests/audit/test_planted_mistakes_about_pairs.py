@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -13,7 +14,7 @@ from dpexplain.mechanisms import Mechanism
 from dpexplain.models.boosting import estimator as boosting_estimator
 from dpexplain.models.boosting import fit as boosting_fit
 from dpexplain.models.boosting.budget import Budget
-from dpexplain.models.boosting.pair_terms import choice, fitting, levels
+from dpexplain.models.boosting.pair_terms import choice, fitting, levels, looks
 from dpexplain.models.boosting.records.binned import Records
 from pair_fits import DECLARED, FEATURES, crowded, extreme, make, make_data
 
@@ -39,18 +40,57 @@ def choice_without_noise(monkeypatch):
 
     def choose(*parts, mechanism, **settings_):
         exact = Exact(mechanism)
-        honest(*parts, mechanism=exact, **settings_)
-        return [candidates[exact.seen % len(candidates)]]
+        found = honest(*parts, mechanism=exact, **settings_)
+        return replace(found, pairs=[candidates[exact.seen % len(candidates)]])
 
     monkeypatch.setattr("dpexplain.models.boosting.pair_terms.stage.choose_pairs", choose)
 
 
 def choice_that_nobody_pays_for(monkeypatch):
-    """State the sensitivity of the choice as a hundred times smaller."""
-    honest = choice.choice_phase
-    monkeypatch.setattr(
-        choice, "choice_phase", lambda *parts: honest(*parts).with_sensitivity(0.01)
-    )
+    """State the sensitivity of both looks as a hundred times smaller."""
+    honest = looks.look_phase
+    monkeypatch.setattr(looks, "look_phase", lambda *parts: honest(*parts).with_sensitivity(0.01))
+
+
+def second_look_that_nobody_pays_for(monkeypatch):
+    """Take a second look, and also make the passes that it replaces."""
+    monkeypatch.setattr(Mechanism, "limit_to", lambda self, charged: None)
+    honest = boosting_fit.set_aside
+
+    def set_aside(plan, budget, n_features, *, may_add):
+        aside = honest(plan, budget, n_features, may_add=may_add)
+        return replace(aside, looked=aside.plan, second_look=10 * aside.second_look)
+
+    monkeypatch.setattr(boosting_fit, "set_aside", set_aside)
+
+
+def test_a_second_look_that_nobody_pays_for_is_refused(monkeypatch):
+    """Even if it costs no more than it should: the passes have spent its budget."""
+    honest = boosting_fit.set_aside
+
+    def set_aside(plan, budget, n_features, *, may_add):
+        aside = honest(plan, budget, n_features, may_add=may_add)
+        return replace(aside, looked=aside.plan)
+
+    monkeypatch.setattr(boosting_fit, "set_aside", set_aside)
+    with pytest.raises(RuntimeError, match="after its budget was charged"):
+        make(pairs=3).fit(*make_data(30, 1))
+
+
+def second_look_by_the_exact_sums(monkeypatch):
+    """Let the exact contrasts of the first look decide whether there is a second one."""
+    honest, exact = choice.exact_contrasts, []
+
+    def exact_contrasts(*parts):
+        exact[:] = honest(*parts)
+        return list(exact)
+
+    def could_gain(self, found):
+        seen = int(np.concatenate(exact) @ np.arange(sum(map(len, exact)))) >> 10
+        return np.inf if seen % 2 else -np.inf
+
+    monkeypatch.setattr(choice, "exact_contrasts", exact_contrasts)
+    monkeypatch.setattr(choice._Tests, "could_gain", could_gain)
 
 
 def choice_from_what_the_passes_spend(monkeypatch):
@@ -178,6 +218,8 @@ def cells_at_the_exact_median(monkeypatch):
 MUTANTS = {
     choice_without_noise: 3,
     choice_that_nobody_pays_for: 3,
+    second_look_that_nobody_pays_for: 3,
+    second_look_by_the_exact_sums: 3,
     choice_from_what_the_passes_spend: 3,
     choice_skipped_by_the_exact_number: "auto",
     counts_of_one_grid: DECLARED,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from dpexplain.audit import record, replay
 from dpexplain.audit.records import without
 from dpexplain.binning.histograms import COUNT_LATTICE
-from dpexplain.models.boosting.pair_terms import contrasts
+from dpexplain.models.boosting.pair_terms import choice, contrasts, stage
 from dpexplain.models.boosting.records._kernels_sums import LATTICE
 from effort import examples
 from pair_fits import DECLARED, crowded, extreme, make, make_data
@@ -85,22 +85,74 @@ def test_a_declared_pair_is_not_chosen_and_costs_no_choice():
     }
 
 
-@pytest.mark.parametrize("some", [False, True], ids=["none is chosen", "some are chosen"])
-def test_whether_pairs_are_chosen_or_not_the_same_budget_is_spent(some):
-    """Further passes over the features spend exactly what grids would have spent."""
-    estimator = make(pairs=3, epsilon=8.0)
+def boosting_mu(estimator):
+    events = estimator.planned_events(make_data(1, 0)[0])
+    return next(event.mu for event in events if event.label == "boosting")
+
+
+def spent(transcript, which=lambda phase: phase.label == "boosting"):
+    """Return the squared mu of all releases, each with the noise of its phase."""
+    return sum(1 / phase.noise_multiplier**2 for phase in transcript.phases if which(phase))
+
+
+def looks_at(first, second):
+    """Force what the two looks show: nothing, or differences far above the noise."""
+    shown = iter((first, second))
 
     def forge(phase, answer):
         if not is_choice(phase):
-            return answer
+            return crowded(phase, answer)
         rng = np.random.default_rng(1)
-        return rng.integers(-(2**44), 2**44, answer.shape) if some else np.zeros_like(answer)
+        return rng.integers(-(2**44), 2**44, answer.shape) if next(shown) else 0 * answer
 
+    return forge
+
+
+def find_none(monkeypatch):
+    """Let no pair be significant, however much the first look shows."""
+    monkeypatch.setattr(choice._Tests, "significant", lambda *found: [])
+
+
+@pytest.mark.parametrize("max_rounds", [None, 3, 5])
+@pytest.mark.parametrize(
+    ("pairs", "looks", "n_looks", "some"),
+    [
+        ("auto", (False, False), 1, False),
+        ("auto", (True, False), 2, False),
+        ("auto", (True, True), 2, True),
+        (3, (False, False), 2, False),
+        (3, (False, True), 2, True),
+        (DECLARED, (), 0, True),
+    ],
+    ids=["stops", "finds none", "finds some", "none of 3", "some of 3", "declared"],
+)
+def test_whatever_the_looks_show_exactly_the_charged_budget_is_spent(
+    max_rounds, pairs, looks, n_looks, some, monkeypatch
+):
+    """Passes take what a second look and grids leave."""
+    monkeypatch.setattr(stage, "fall_of_passes", lambda *released: 1e-300)
+    if looks == (True, False):
+        find_none(monkeypatch)
+    estimator = make(pairs=pairs, epsilon=8.0, max_rounds=max_rounds)
+    forge = looks_at(*looks) if looks else crowded
     model, transcript = record(estimator, *make_data(300, 1), answers=forge)
+    assert sum(map(is_choice, transcript.phases)) == n_looks
     assert bool(model.explain_global(effect=False).pairs) == some
-    spent = sum(1 / p.noise_multiplier**2 for p in transcript.phases if p.label == "boosting")
-    charged = next(e for e in estimator.planned_events(make_data(1, 0)[0]) if e.label == "boosting")
-    assert spent == pytest.approx(charged.mu**2, rel=1e-9)
+    assert spent(transcript) == pytest.approx(boosting_mu(estimator) ** 2, rel=1e-9)
+
+
+def test_a_choice_that_stops_after_its_first_look_makes_more_passes(monkeypatch):
+    """After a second look that finds none, there are as many as without pairs."""
+    monkeypatch.setattr(stage, "fall_of_passes", lambda *released: 1e-300)
+    find_none(monkeypatch)
+    n_passes = {}
+    for looks in ((False, False), (True, False)):
+        estimator = make(pairs="auto", epsilon=8.0, max_rounds=None)
+        model, _ = record(estimator, *make_data(300, 1), answers=looks_at(*looks))
+        n_passes[looks] = model.n_rounds_
+    estimator = make(pairs=0, epsilon=8.0, max_rounds=None)
+    without_pairs, _ = record(estimator, *make_data(300, 1), answers=crowded)
+    assert n_passes[True, False] == without_pairs.n_rounds_ < n_passes[False, False]
 
 
 @pytest.mark.parametrize("pairs", ["auto", 3, DECLARED])
@@ -110,12 +162,15 @@ def test_pairs_are_paid_for_by_the_curves(pairs):
     assert events[0] == pytest.approx(events[1])
 
 
-def test_a_choice_costs_its_share_of_the_boosting_budget():
-    estimator = make(pairs=3, epsilon=8.0)
+def test_looks_cost_their_shares_of_the_boosting_budget():
+    """That of the second one is rounded to whole passes."""
+    estimator = make(pairs=3, epsilon=8.0, max_rounds=200)
     _, transcript = record(estimator, *make_data(300, 1))
-    paid = next(p for p in transcript.phases if is_choice(p))
-    charged = next(e for e in estimator.planned_events(make_data(1, 0)[0]) if e.label == "boosting")
-    assert paid.noise_multiplier**-2 == pytest.approx(0.15 * charged.mu**2)
+    first, second = (p for p in transcript.phases if is_choice(p))
+    charged = boosting_mu(estimator) ** 2
+    assert first.noise_multiplier**-2 == pytest.approx(0.05 * charged)
+    assert second.noise_multiplier**-2 == pytest.approx(0.1 * charged, rel=0.03)
+    assert second.sensitivity_int == pytest.approx(first.sensitivity_int * np.sqrt(3 / 6))
 
 
 @pytest.mark.parametrize(("n", "chooses"), [(300, False), (30_000, True)])
@@ -129,13 +184,10 @@ def test_few_records_make_no_choice_and_spend_its_budget_on_curves(n, chooses):
 
     _, transcript = record(estimator, *data, answers=forge)
     assert any(map(is_choice, transcript.phases)) == chooses
-    spent = sum(1 / p.noise_multiplier**2 for p in transcript.phases if p.label == "boosting")
-    charged = next(e for e in estimator.planned_events(data[0]) if e.label == "boosting")
-    if not chooses:
-        assert spent == pytest.approx(charged.mu**2, rel=1e-9)
+    assert spent(transcript) == pytest.approx(boosting_mu(estimator) ** 2, rel=1e-9)
 
 
-def test_one_record_moves_the_choice_and_the_grids_as_far_as_is_stated():
+def test_one_record_moves_both_looks_as_far_as_is_stated():
     """The bounds are close, so an audit would notice noise that is too small."""
     data = make_data(40, 1, "numbers")
     data[1].iloc[:] = 1.0
@@ -151,11 +203,13 @@ def test_one_record_moves_the_choice_and_the_grids_as_far_as_is_stated():
     neighbor = without(data, 0)
     assert replay(estimator, neighbor, model, transcript).holds
     _, second = record(estimator, *neighbor, answers=transcript.answers)
-    place = [is_choice(phase) for phase in transcript.phases].index(True)
-    apart = transcript.queries[place] - second.queries[place]
-    stated = transcript.phases[place].sensitivity_int
-    # Weights of contrasts are rounded toward zero, and differ a little between cells.
-    assert 0.8 * stated < np.linalg.norm(apart.astype(float)) <= stated
+    looks = [place for place, phase in enumerate(transcript.phases) if is_choice(phase)]
+    assert len(looks) == 2
+    for place in looks:
+        apart = transcript.queries[place] - second.queries[place]
+        stated = transcript.phases[place].sensitivity_int
+        # Weights of contrasts are rounded toward zero, and differ a little between cells.
+        assert 0.8 * stated < np.linalg.norm(apart.astype(float)) <= stated
 
 
 def test_one_record_moves_the_sums_of_cells_and_of_blocks_as_far_as_is_stated():

@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 
 from dpexplain.binning.counts import BinCounts
 from dpexplain.models.additive.pair_tables import Reaction
-from dpexplain.models.boosting.pair_terms import choice, contrasts, grids, posterior, priors
+from dpexplain.models.boosting.pair_terms import (
+    choice,
+    contrasts,
+    evidence,
+    grids,
+    posterior,
+    priors,
+)
 from dpexplain.models.boosting.pair_terms.levels import Levels
 from dpexplain.models.boosting.pair_terms.plan import main_part
 from dpexplain.models.boosting.recipe import Schedule
@@ -106,7 +113,7 @@ def test_any_released_numbers_give_finite_scores(size):
     assert np.isfinite(found.responses(curvature, np.zeros(grid.n_cells))[0]).all()
     error = posterior.error_std(grid, sums, curvature, errors, likely, found.scores)
     assert np.isfinite(error).all()
-    assert np.isfinite(choice.log_p_value(grid, sums, np.diag(curvature), errors))
+    assert np.isfinite(evidence.log_p_value(grid, sums, np.diag(curvature), errors))
 
 
 def test_cells_of_rare_special_bins_have_no_score():
@@ -128,7 +135,7 @@ def test_the_test_of_a_pair_rejects_as_often_as_it_states_if_there_are_curves_on
         rows, columns = (rng.normal(0, 1, n) for n in grid.shape)
         curves = curvature * np.add.outer(rows, columns).ravel()
         sums = curves + half @ rng.normal(0, 1, grid.n_cells)
-        log_p.append(choice.log_p_value(grid, sums, np.diag(curvature), errors))
+        log_p.append(evidence.log_p_value(grid, sums, np.diag(curvature), errors))
     share = np.mean(np.exp(log_p) < 0.1)
     assert 0.1 - 5 * np.sqrt(0.09 / 2000) < share < 0.1 + 5 * np.sqrt(0.09 / 2000)
 

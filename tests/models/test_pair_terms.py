@@ -17,7 +17,7 @@ from dpexplain.interop import to_interpret, to_sql
 from dpexplain.io import load, save
 from dpexplain.mechanisms import NoiseSource
 from dpexplain.models import DPExplainableBoostingClassifier, DPExplainableBoostingRegressor
-from dpexplain.models.boosting.pair_terms.choice import choice_phase
+from dpexplain.models.boosting.pair_terms.looks import look_phase
 from dpexplain.models.boosting.pair_terms.plan import checked_pairs
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 
@@ -221,7 +221,7 @@ def test_a_choice_whose_noise_has_no_room_is_refused_before_the_charge(monkeypat
     estimator = make(schema=Schema(features, target=Range(-4, 4)), pairs="auto")
     estimator._check_plan(5)
     budget = estimator._budget(5, estimator.schema)
-    assert choice_phase(budget, 10, 0).sigma_int in asked
+    assert look_phase(budget, budget.choice_squared_mu, 10, 0).sigma_int in asked
 
 
 def test_pairs_find_an_effect_that_curves_cannot_show(fitted):
@@ -298,7 +298,11 @@ REFUSED = {
     "another preset": ({"preset": "paper"}, "preset='paper'"),
     "another composition": ({"composition": "gdp"}, "composition='gdp'"),
     "several bags": ({"outer_bags": 2}, "outer_bags=2"),
-    "a single pass": ({"max_rounds": 1}, "max_rounds=1"),
+    "a single pass": ({"max_rounds": 1}, "max_rounds=1; use max_rounds of at least 2"),
+    "a choice with two passes": (
+        {"max_rounds": 2, "pairs": 1},
+        "max_rounds=2; use max_rounds of at least 3",
+    ),
     "no schema": ({"schema": None}, "needs schema="),
     "counts": ({"objective": "poisson", "schema": Schema(FEATURES, target=Range(0, 9))}, "poisson"),
     "an unknown name": ({"pairs": [("age", "doze")]}, "Did you mean 'dose'"),

@@ -30,10 +30,13 @@ class Budget:
     line_share : float
         Share of the boosting phase's mu squared spent on calibrating the scores.
     choice_share : float
-        Share of the boosting phase's mu squared spent on choosing the pair terms.
+        Share of the boosting phase's mu squared spent on the first look at candidate pairs.
+    second_share : float
+        Share of the boosting phase's mu squared spent on a second look. It is included in
+        `leaf_share`, because the look takes the place of trees.
     grid_share : float
         Share of the boosting phase's mu squared spent on the pair terms themselves. It is included
-        in `leaf_share`, because trees and grids are releases of the same phase.
+        in `leaf_share`, because grids take the place of trees.
     """
 
     split: BudgetSplit
@@ -44,12 +47,13 @@ class Budget:
     pair_share: float = 0.0
     line_share: float = 0.0
     choice_share: float = 0.0
+    second_share: float = 0.0
     grid_share: float = 0.0
 
     @property
     def without_pairs(self) -> Budget:
         """Budget if everything set aside for pair terms is spent on trees."""
-        return replace(self, choice_share=0.0, grid_share=0.0)
+        return replace(self, choice_share=0.0, second_share=0.0, grid_share=0.0)
 
     @property
     def count_multiplier(self) -> float:
@@ -80,6 +84,11 @@ class Budget:
         return float(1.0 / (self.split.mu_train * np.sqrt(self.line_share)))
 
     @property
+    def choice_squared_mu(self) -> float:
+        """Gaussian-DP parameter of the first look at candidate pairs, squared."""
+        return self.split.mu_train**2 * self.choice_share
+
+    @property
     def choice_multiplier(self) -> float:
-        """Ratio of noise standard deviation to sensitivity for the choice of pairs."""
-        return float(1.0 / (self.split.mu_train * np.sqrt(self.choice_share)))
+        """Ratio of noise standard deviation to sensitivity for the first look at pairs."""
+        return float(1.0 / np.sqrt(self.choice_squared_mu))

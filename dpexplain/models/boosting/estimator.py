@@ -7,6 +7,7 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
+from itertools import product
 from math import comb
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal
@@ -31,20 +32,20 @@ from dpexplain.models.alarms import below_noise, note_of_bins, note_of_range, no
 from dpexplain.models.boosting.budget import Budget
 from dpexplain.models.boosting.calibration.line import line_phase
 from dpexplain.models.boosting.fit import (
-    curves_and_grids,
     fit_private,
     leaf_phase,
     n_leaf_releases,
     private_bins,
     release_factors,
+    set_aside,
 )
 from dpexplain.models.boosting.health import alarms
 from dpexplain.models.boosting.monotone import Constraints, checked_constraints
 from dpexplain.models.boosting.nonprivate.reference import _Reference
 from dpexplain.models.boosting.objectives import Objective, centered_terms
 from dpexplain.models.boosting.pair_tables.joint_counts import table_phase
-from dpexplain.models.boosting.pair_terms.choice import choice_phase
 from dpexplain.models.boosting.pair_terms.fitting import N_GROUPS
+from dpexplain.models.boosting.pair_terms.looks import look_phase
 from dpexplain.models.boosting.pair_terms.plan import (
     AUTO,
     PairPlan,
@@ -212,14 +213,20 @@ class _PrivateBoosting(PrivateEstimator):
             return
         if self.schema is None:
             raise ValueError("pairs needs schema=, which says which features there are.")
-        if self._pair_plan() is None:
+        plan = self._pair_plan()
+        if plan is None:
             return
+        least = 2 if plan.declared else 3  # a second look takes the place of at least one pass
         check_works_with_pairs(
             (self.preset == "paper", "preset='paper'", "preset='default'"),
             (self._composition() != "joint", f"composition={self.composition!r}", "'joint'"),
             (self.outer_bags > 1, f"outer_bags={self.outer_bags}", "outer_bags=1"),
             *refused_targets(self._objective(self.schema)),
-            (self.max_rounds == 1, "max_rounds=1", "max_rounds of at least 2"),
+            (
+                (self.max_rounds or least) < least,
+                f"max_rounds={self.max_rounds}",
+                f"max_rounds of at least {least}",
+            ),
         )
         directions = checked_constraints(self.monotone_constraints, self.schema)
         if words := constraint_words(self.pairs, self.schema, directions):
@@ -298,13 +305,14 @@ class _PrivateBoosting(PrivateEstimator):
             )
             yield leaf_phase(budget, self.outer_bags * n_leaf_releases(plan, n_features), 0)
             if pairs is not None:
-                _, grids = curves_and_grids(plan, budget, n_features)
+                aside = set_aside(plan, budget, n_features, may_add=settings.n_epochs is None)
+                yield leaf_phase(budget, n_leaf_releases(aside.plan, n_features), 0)
                 for n_cells in ([1], [N_GROUPS**2] * pairs.most):
-                    yield grids.count_phase(n_cells)
-                    yield grids.sum_phase(n_cells)
-        if pairs is not None and budget.choice_share:
-            for n_pairs in (1, comb(len(pairs.candidates), 2)):
-                yield choice_phase(budget, n_pairs, 0)
+                    yield aside.grids.count_phase(n_cells)
+                    yield aside.grids.sum_phase(n_cells)
+                looks = (budget.choice_squared_mu, aside.second_look) if pairs.candidates else ()
+                for look, n_pairs in product(looks, (1, comb(len(pairs.candidates), 2))):
+                    yield look_phase(budget, look, n_pairs, 0)
         if budget.pair_share:
             yield pair_phase(budget, n_features)
             for n_tables in (1, n_features - 1):
@@ -345,7 +353,10 @@ class _PrivateBoosting(PrivateEstimator):
             return budget
         left = 1.0 - pair_share - line_share
         return replace(
-            budget, choice_share=left * pairs.choice_share, grid_share=left * pairs.grid_share
+            budget,
+            choice_share=left * pairs.choice_share,
+            second_share=left * pairs.second_share,
+            grid_share=left * pairs.grid_share,
         )
 
     def _uses_pairs(self, n_features: int) -> bool:

@@ -41,7 +41,7 @@ from dpexplain.models.boosting.objectives import Objective
 from dpexplain.models.boosting.pair_terms.choice import skips_choice
 from dpexplain.models.boosting.pair_terms.fitting import GridBudget
 from dpexplain.models.boosting.pair_terms.plan import PairPlan, main_part
-from dpexplain.models.boosting.pair_terms.stage import private_pairs
+from dpexplain.models.boosting.pair_terms.stage import SetAside, private_pairs
 from dpexplain.models.boosting.pairs import release_pairs, sorting_curve
 from dpexplain.models.boosting.recipe import (
     Recipe,
@@ -252,6 +252,11 @@ def fit_private(
     plan = schedule(settings, ratio, clip_adapts=clip_adapts)
     if skips_choice(pair_plan, n_samples, budget):
         pair_plan, budget = None, budget.without_pairs
+    aside = None
+    if pair_plan is not None:
+        aside = set_aside(plan, budget, n_features, may_add=settings.n_epochs is None)
+    plan = aside.plan if aside else plan
+    curves_plan = aside.curves if aside else plan
     # A record may be in every bag, so the releases of all bags add up.
     n_releases = n_bags * n_leaf_releases(plan, n_features)
     noise_per_clip = budget.leaf_multiplier(n_releases) * budget.leaf_factor
@@ -272,9 +277,6 @@ def fit_private(
     ]
     parts = [records] if n_bags == 1 else (records.bag(share, c) for c in coins.spawn(n_bags))
     n_scores = objective.loss.n_scores
-    curves_plan, left = plan, None
-    if pair_plan is not None:
-        curves_plan, left = curves_and_grids(plan, budget, n_features)
     now = [visits[: curves_plan.n_epochs * n_features] for visits in trees]
     n_values = n_scores * sum(int(visits.n_leaves.sum()) for visits in now)
     n_values += n_bags * curves_plan.n_clip_queries
@@ -316,14 +318,13 @@ def fit_private(
         share,
         tuple(monotone),
     )
-    if pair_plan is not None and left is not None:
-        n_replaced = plan.n_epochs - curves_plan.n_epochs
-        tables = private_pairs(records, fit, objective, pair_plan, left, mechanism, n_replaced)
+    if pair_plan is not None and aside is not None:
+        tables, made = private_pairs(records, fit, objective, pair_plan, aside, mechanism)
         fit = replace(fit, pair_tables=tables)
         if not tables:
-            more = trees[0][len(now[0]) :]
-            n_values = int(more.n_leaves.sum())
-            n_values += plan.n_clip_queries - curves_plan.n_clip_queries
+            visits = trees[0][: made.n_epochs * n_features]
+            more = visits[len(now[0]) :]
+            n_values = int(more.n_leaves.sum()) + made.n_clip_queries - curves_plan.n_clip_queries
             with mechanism.phase(leaf_phase(budget, n_releases, n_values)):
                 bags = [
                     boost(
@@ -337,7 +338,7 @@ def fit_private(
                     )
                 ]
             taken = LeafSteps.joined(steps[0].taken)
-            fit = replace(fit, bags=bags, schedule=plan, visits=trees[0], steps=taken)
+            fit = replace(fit, bags=bags, schedule=made, visits=visits, steps=taken)
     curves = [np.mean(parts, axis=0) for parts in zip(*fit.bags, strict=True)]
     sorting = [sorting_curve(curve) for curve in curves]
     pairs = release_pairs(records, binned.counts, sorting, binned.n_samples, budget, mechanism)
@@ -376,10 +377,11 @@ def n_leaf_releases(plan: Schedule, n_features: int) -> int:
     return plan.n_epochs * n_features + plan.n_clip_queries
 
 
-def curves_and_grids(
-    plan: Schedule, budget: Budget, n_features: int
-) -> tuple[Schedule, GridBudget]:
-    """Divide the boosting phase between the curves and the pair grids.
+def set_aside(plan: Schedule, budget: Budget, n_features: int, *, may_add: bool) -> SetAside:
+    """Divide the boosting phase between the curves, a second look and the pair grids.
+
+    Each release has as much noise as if all passes were made. A second look and the grids get
+    exactly what the passes that they replace would have cost.
 
     Parameters
     ----------
@@ -387,19 +389,24 @@ def curves_and_grids(
         Schedule of a fit without pairs.
     budget : Budget
     n_features : int
+    may_add : bool
+        Whether passes are added if there is no second look. Otherwise, `plan` contains them.
 
     Returns
     -------
-    curves : Schedule
-        Schedule of the passes that come before the pair terms. Each release has as much noise as if
-        all passes of `plan` were made.
-    grids : GridBudget
-        Budget of the pair terms: exactly what the remaining passes would have cost.
+    SetAside
     """
-    curves = main_part(plan, budget.grid_share / budget.leaf_share)
-    n_releases = n_leaf_releases(plan, n_features)
-    n_left = n_releases - n_leaf_releases(curves, n_features)
-    return curves, GridBudget(budget, n_left / budget.leaf_multiplier(n_releases) ** 2)
+    looked, rest = plan, budget.leaf_share - budget.second_share
+    if budget.second_share and may_add:
+        n_more = max(1, round(plan.n_epochs * budget.second_share / rest))
+        plan = replace(plan, n_epochs=plan.n_epochs + n_more)
+    elif budget.second_share:
+        looked = main_part(plan, budget.second_share / budget.leaf_share)
+    curves = main_part(looked, budget.grid_share / rest)
+    n_all, n_looked, n_curves = (n_leaf_releases(p, n_features) for p in (plan, looked, curves))
+    of_one = 1.0 / budget.leaf_multiplier(n_all) ** 2
+    grids = GridBudget(budget, (n_looked - n_curves) * of_one)
+    return SetAside(plan, looked, curves, (n_all - n_looked) * of_one, grids)
 
 
 def leaf_phase(budget: Budget, n_visits: int, n_values: int) -> Phase:

@@ -218,10 +218,11 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
         declares pairs, which must be public knowledge. A number is the maximum number of pairs that
         the fit chooses privately; pairs that do not rise above the noise are not chosen. "auto"
         stands for 3, and makes no choice if there are too few records for one. Pairs take 30% of
-        the boosting budget, and their choice takes 15%; if no pair is chosen, the 30% goes to the
-        curves. The curves are fitted before the pairs, so their bands and effect estimates do not
-        include the pairs. Pairs need joint composition, a single bag and squared error, and cannot
-        contain a feature with a monotone constraint.
+        the boosting budget. Their choice takes 5% for a first look at the candidates, and 10% for a
+        second one, which "auto" takes only if the first one is promising. What is not spent goes to
+        further passes for the curves. The curves are fitted before the pairs, so their bands and
+        effect estimates do not include the pairs. Pairs need joint composition, a single bag and
+        squared error, and cannot contain a feature with a monotone constraint.
     outer_bags : int, default=1
         Number of fits on random subsets of the records (bags), whose curves are averaged;
         explanations then show how much the bags differ. A record can be in every bag, so for the

@@ -18,7 +18,7 @@ from dpexplain.models.boosting.nonprivate.bagging import fit_bag
 from dpexplain.models.boosting.nonprivate.pair_trees import PairStep
 from dpexplain.models.boosting.objectives import Objective
 from dpexplain.models.boosting.pair_terms.choice import N_GROUPS as N_TEST_GROUPS
-from dpexplain.models.boosting.pair_terms.choice import log_p_value
+from dpexplain.models.boosting.pair_terms.evidence import log_p_value
 from dpexplain.models.boosting.pair_terms.grids import Grid, sides_of
 from dpexplain.models.boosting.pair_terms.plan import PairPlan
 from dpexplain.models.boosting.records.binned import SQUARED, Records

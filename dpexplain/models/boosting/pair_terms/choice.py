@@ -10,32 +10,32 @@ from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaincc, gammaln
 
 from dpexplain._utils.blas import one_blas_thread
 from dpexplain.binning.counts import BinCounts
 from dpexplain.binning.groups import shares
-from dpexplain.mechanisms import Mechanism, Phase
+from dpexplain.mechanisms import Mechanism
 from dpexplain.models.additive.terms import AdditiveTerms
 from dpexplain.models.boosting.budget import Budget
 from dpexplain.models.boosting.objectives import Objective
-from dpexplain.models.boosting.pair_terms.contrasts import (
-    UNIT,
-    beyond_curves,
-    contrasts,
-    counts_of_cells,
-)
+from dpexplain.models.boosting.pair_terms.contrasts import UNIT, contrasts, counts_of_cells
+from dpexplain.models.boosting.pair_terms.evidence import log_p_value
 from dpexplain.models.boosting.pair_terms.fitting import GridBudget
 from dpexplain.models.boosting.pair_terms.grids import Grid, curvature_of_cells, sides_of
+from dpexplain.models.boosting.pair_terms.looks import (
+    COUNT_WEIGHT,
+    Look,
+    exact_contrasts,
+    of_one_record,
+)
 from dpexplain.models.boosting.pair_terms.plan import PairPlan
-from dpexplain.models.boosting.pair_terms.priors import covariance
 from dpexplain.models.boosting.pair_terms.worth import Contrasts, fall_of_pair
 from dpexplain.models.boosting.recipe import Schedule
-from dpexplain.models.boosting.records._kernels_sums import LATTICE
 from dpexplain.models.boosting.records.binned import SQUARED, BinnedRecords
 from dpexplain.models.boosting.uncertainty.curvature import INSIDE_CLIP
 
 FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 
 N_GROUPS = 5
 """Maximum number of groups per feature; this is enough to show an interaction."""
@@ -44,7 +44,7 @@ LEVEL = 0.03
 """Probability of choosing any pair if no pair has an effect beyond the curves."""
 
 _GRID_GAIN = 0.1
-"""Signal-to-noise ratio of a pair in a grid, relative to that in the choice, if both have the same
+"""Signal-to-noise ratio of a pair in a grid, relative to that in a look, if both have the same
 budget and there is one candidate and one grid. It is the variance of the noise in the contrast of
 halves, divided by the variance of the noise in the sum of a grid's blocks."""
 
@@ -66,44 +66,14 @@ _MOST_PAIRS = 300
 the records, so without a bound, the time taken by a choice would grow with the square of the
 number of features."""
 
-_TOLERATED = 4.0
+_TOLERATED = 12.0
 """Features are added while the noise variance of a cell's sum is at most this number of times its
 sampling variance, computed as if all residuals were at the clip."""
 
-_LEAST_RATIO = 150.0
-"""Minimum number of records per noise standard deviation of a contrast for a choice. If there are
-fewer, a pair that is found gains less than the passes over the curves that it and the choice
+_LEAST_RATIO = 85.0
+"""Minimum number of records per noise standard deviation of a contrast in a first look. If there
+are fewer, a pair that is found gains less than the passes over the curves that it and the choice
 replace: no table gained, and some lost (docs/recipe.md)."""
-
-_LENGTH = 1.0
-"""Distance over which scores are assumed alike in the test, as a share of the range."""
-
-_COUNT_WEIGHT = 0.5
-"""Weight of a count relative to a sum in units of the clip: counts take 20% of the budget."""
-
-
-def choice_phase(budget: Budget, n_pairs: int, n_values: int) -> Phase:
-    """Return the phase that releases contrasts of sums and counts for all candidates.
-
-    A record is in one cell of each grid, where it changes the contrasts of the sums by at most one
-    clip, and the contrasts of the weighted counts by at most one half, in the L2 norm. Replacing a
-    record at most doubles these changes.
-
-    Parameters
-    ----------
-    budget : Budget
-    n_pairs : int
-        Number of candidate pairs.
-    n_values : int
-        Twice the number of contrasts of all grids.
-
-    Returns
-    -------
-    Phase
-    """
-    of_one = float(np.sqrt((1.0 + _COUNT_WEIGHT**2) * n_pairs))
-    steps = budget.leaf_factor * of_one * LATTICE * UNIT
-    return Phase("boosting", steps, budget.choice_multiplier * steps, n_values)
 
 
 def skips_choice(plan: PairPlan | None, n_samples: float, budget: Budget) -> bool:
@@ -126,7 +96,7 @@ def skips_choice(plan: PairPlan | None, n_samples: float, budget: Budget) -> boo
     if plan is None or not plan.may_skip:
         return False
     n_pairs = comb(min(len(plan.candidates), LEAST_FEATURES), 2)
-    noise = budget.choice_multiplier * float(np.sqrt((1.0 + _COUNT_WEIGHT**2) * n_pairs))
+    noise = budget.choice_multiplier * of_one_record(n_pairs)
     return n_samples < _LEAST_RATIO * budget.leaf_factor * noise
 
 
@@ -164,7 +134,7 @@ def candidate_pairs(
     size = [_size(counts[k], curves[k]) for k in features]
     order = [features[i] for i in np.argsort(size, kind="stable")[::-1]]
     per_cell = max(n_samples, 1.0) / N_GROUPS**2
-    n_worth = _TOLERATED * per_cell / ((1.0 + _COUNT_WEIGHT**2) * choice_multiplier**2)
+    n_worth = _TOLERATED * per_cell / (of_one_record(1) * choice_multiplier) ** 2
     n = LEAST_FEATURES
     while n < len(order) and (n + 1) * n // 2 <= min(n_worth, _MOST_PAIRS):
         n += 1
@@ -186,13 +156,15 @@ def choose_pairs(
     *,
     n_samples: float,
     clip: float,
-    least: float,
+    bars: tuple[float, float],
+    squared_mu: float,
     budget: GridBudget,
     mechanism: Mechanism,
-) -> list[tuple[int, int]]:
+) -> Choice:
     """Choose pairs whose residuals differ between cells by more than noise explains.
 
-    None is chosen if all of them are expected to gain less than `least` together.
+    A second look is taken only if the first one shows pairs that could gain more than the first of
+    the `bars`. None is chosen if all of them are expected to gain less than the second one.
 
     Parameters
     ----------
@@ -209,15 +181,18 @@ def choose_pairs(
         Noisy number of records.
     clip : float
         Bound on a residual in the fit, in internal units of the boosting loop.
-    least : float
-        Fall of the loss, summed over the records, that the pairs must be expected to exceed.
+    bars : tuple of float
+        Falls of the loss, summed over the records: what a second look must promise, and what the
+        pairs must be expected to exceed.
+    squared_mu : float
+        Gaussian-DP parameter of the second look, squared.
     budget : GridBudget
+        Budget of the pair terms.
     mechanism : Mechanism
 
     Returns
     -------
-    list of (int, int)
-        At most ``plan.most`` pairs, in the order of the features; possibly none.
+    Choice
     """
     of_fit = budget.budget
     pairs = candidate_pairs(
@@ -225,52 +200,33 @@ def choose_pairs(
     )
     sides = sides_of(counts, terms.scores, N_GROUPS)
     grids = [Grid((sides[i], sides[j]), len(counts)) for i, j in pairs]
-    own_clip, followed = clip, 1.0
-    if objective.loss is SQUARED:
-        own_clip, followed = _CLIP_SHARE * clip, _share_followed(schedule)
     weights = [contrasts(grid) for grid in grids]
-    exact = []
-    for grid, each in zip(grids, weights, strict=True):
-        records.cross(grid.crossing)
-        sums = records.leaf_sums(grid.column, grid.leaf_of_cell, grid.n_cells, own_clip)
-        exact.append(each @ sums)
-        of_cells = records.cell_counts(grid.column, grid.n_cells)
-        exact.append(each @ (of_cells * int(_COUNT_WEIGHT * LATTICE)))
-    phase = choice_phase(of_fit, len(pairs), sum(map(len, exact)))
-    with mechanism.phase(phase):
-        noisy = mechanism.release(np.concatenate(exact)) / (LATTICE * UNIT)
-    parts = np.split(noisy, np.cumsum([len(part) for part in exact])[:-1])
-    noise = phase.sigma_int / (LATTICE * UNIT)
-    found = []
+    tests = _Tests(
+        pairs, grids, weights, terms, objective, schedule, n_samples, clip, plan.most, budget
+    )
+    exact = exact_contrasts(records, grids, weights, tests.own_clip)
+    look = Look.at(exact, of_fit, of_fit.choice_squared_mu, mechanism)
     with one_blas_thread():
-        for grid, each, pair, of_sums, of_counts in zip(
-            grids, weights, pairs, parts[::2], parts[1::2], strict=True
-        ):
-            rows = each / UNIT
-            cells = counts_of_cells(
-                grid, rows, of_counts / _COUNT_WEIGHT, n_samples, noise / _COUNT_WEIGHT
-            )
-            shape = curvature_of_cells(grid, cells, terms, objective, schedule, own_clip)
-            # The residual variance of a regression is not known, only its bound.
-            sampling = own_clip**2 * cells if objective.loss is SQUARED else shape[1]
-            variance = (own_clip * noise) ** 2 * np.eye(len(rows)) + (rows * sampling) @ rows.T
-            seen = Contrasts(grid, own_clip * of_sums, followed * rows * shape[0], variance)
-            log_p = log_p_value(grid, seen.sums, seen.design, variance)
-            found.append(_Candidate(log_p, pair, cells, seen))
-        limit = np.log(LEVEL / len(pairs))
-        best = sorted((each for each in found if each.log_p < limit), key=_Candidate.order)
-        best = best[: plan.most]
-        ratio = _GRID_GAIN * len(pairs) * of_fit.grid_share / of_fit.choice_share
-        best = best[: how_many([each.log_p for each in best], ratio)]
-        # A cell of the choice is about as large as a block of the fit.
-        noise_in_fit = (clip * budget.block_noise(len(best))) ** 2
-        fall = 0.0
-        for one in best:
-            curvature, sampling = curvature_of_cells(
-                one.seen.grid, one.cells, terms, objective, schedule, clip
-            )
-            fall += fall_of_pair(one.seen, curvature, noise_in_fit + sampling)
-    return sorted(one.pair for one in best) if fall > least else []
+        found = tests.of(look, range(len(pairs)))
+        if not tests.could_gain(found) > bars[0]:
+            return Choice([], looked_again=False)
+    # How many are kept does not depend on the first look. So the noise of both looks together is
+    # known in advance, and the test has the level that it states.
+    kept = sorted(one.place for one in found[: -(-len(found) // 2)])
+    again = Look.at([exact[k] for k in kept], of_fit, squared_mu, mechanism)
+    look = look.of(kept).with_another(again)
+    with one_blas_thread():
+        best = tests.significant(tests.of(look, kept), look.noise_std)
+        worth = best and sum(tests.falls(best, len(best))) > bars[1]
+    return Choice(sorted(one.pair for one in best) if worth else [], looked_again=True)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Chosen pairs, in the order of the features, and whether there was a second look."""
+
+    pairs: list[tuple[int, int]]
+    looked_again: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -279,12 +235,83 @@ class _Candidate:
 
     log_p: float
     pair: tuple[int, int]
+    place: int
     cells: FloatArray
     seen: Contrasts
 
     def order(self) -> tuple[float, tuple[int, int]]:
         """Return what candidates are sorted by."""
         return self.log_p, self.pair
+
+
+@dataclass(frozen=True, eq=False)
+class _Tests:
+    """Tests of candidate pairs, which use released and public numbers only."""
+
+    pairs: Sequence[tuple[int, int]]
+    grids: Sequence[Grid]
+    weights: Sequence[IntArray]
+    terms: AdditiveTerms
+    objective: Objective
+    schedule: Schedule
+    n_samples: float
+    clip: float
+    most: int
+    budget: GridBudget
+
+    @property
+    def own_clip(self) -> float:
+        """Bound on a residual in the choice."""
+        return self.clip * (_CLIP_SHARE if self.objective.loss is SQUARED else 1.0)
+
+    def of(self, look: Look, kept: Sequence[int]) -> list[_Candidate]:
+        """Test the pairs in these places; smallest p-values come first."""
+        parts = zip(kept, look.of_pairs, strict=True)
+        found = [self._one(k, released, look.noise_std) for k, released in parts]
+        return sorted(found, key=_Candidate.order)
+
+    def _one(self, place: int, released: FloatArray, noise: float) -> _Candidate:
+        grid, rows = self.grids[place], self.weights[place] / UNIT
+        of_sums, of_counts = np.split(released, 2)
+        cells = counts_of_cells(
+            grid, rows, of_counts / COUNT_WEIGHT, self.n_samples, noise / COUNT_WEIGHT
+        )
+        clip, is_squared = self.own_clip, self.objective.loss is SQUARED
+        shape = curvature_of_cells(grid, cells, self.terms, self.objective, self.schedule, clip)
+        # The residual variance of a regression is not known, only its bound.
+        sampling = clip**2 * cells if is_squared else shape[1]
+        followed = _share_followed(self.schedule) if is_squared else 1.0
+        variance = (clip * noise) ** 2 * np.eye(len(rows)) + (rows * sampling) @ rows.T
+        seen = Contrasts(grid, clip * of_sums, followed * rows * shape[0], variance)
+        log_p = log_p_value(grid, seen.sums, seen.design, variance)
+        return _Candidate(log_p, self.pairs[place], place, cells, seen)
+
+    def falls(self, some: Sequence[_Candidate], n_fitted: int) -> list[float]:
+        """Return the expected fall of the loss by each of `n_fitted` pairs."""
+        # A cell of the choice is about as large as a block of the fit.
+        noise, found = (self.clip * self.budget.block_noise(n_fitted)) ** 2, []
+        for one in some:
+            curvature, sampling = curvature_of_cells(
+                one.seen.grid, one.cells, self.terms, self.objective, self.schedule, self.clip
+            )
+            found.append(fall_of_pair(one.seen, curvature, noise + sampling))
+        return found
+
+    def could_gain(self, found: Sequence[_Candidate]) -> float:
+        """Return the expected fall by the best pairs that noise alone rarely shows.
+
+        Their p-values are below 1 / (number of candidates), so noise alone shows about one of them.
+        """
+        near = [one for one in found if one.log_p < -np.log(len(self.pairs))]
+        return sum(sorted(self.falls(near, self.most))[-self.most :])
+
+    def significant(self, found: Sequence[_Candidate], noise: float) -> list[_Candidate]:
+        """Return as many of the significant pairs as should be fitted."""
+        limit = np.log(LEVEL / len(self.pairs))
+        best = [one for one in found if one.log_p < limit][: self.most]
+        of_one = self.budget.budget.leaf_factor * of_one_record(1)
+        ratio = _GRID_GAIN * self.budget.squared_mu * (noise / of_one) ** 2
+        return best[: how_many([one.log_p for one in best], ratio)]
 
 
 def _share_followed(schedule: Schedule) -> float:
@@ -322,54 +349,3 @@ def how_many(log_p: Sequence[float], ratio: float) -> int:
     in_fit = [ratio * squared[:m] / m for m in range(1, len(squared) + 1)]
     explained = [float((squared[: len(r)] * r / (r + _N_SHAPES)).sum()) for r in in_fit]
     return int(np.argmax(explained)) + 1 if explained else 0
-
-
-def log_p_value(grid: Grid, sums: FloatArray, design: FloatArray, variance: FloatArray) -> float:
-    """Test whether contrasts of a grid's sums show a smooth interaction.
-
-    Errors in the two curves do not affect the test, because `beyond_curves` projects them out. The
-    test statistic weights the projected sums by the covariance that an interaction with smooth
-    scores would cause. This is the locally most powerful test against smooth scores [1]_.
-
-    Parameters
-    ----------
-    grid : Grid
-    sums : ndarray of shape (n_contrasts,)
-        Noisy contrasts of sums of residuals, or the sums themselves.
-    design : ndarray of shape (n_contrasts, n_cells)
-        Change in each contrast per unit of score of each cell.
-    variance : ndarray of shape (n_contrasts, n_contrasts)
-        Positive definite covariance of the contrasts due to noise and sampling.
-
-    Returns
-    -------
-    float
-        Logarithm of the p-value; 0 if the grid has too few cells for a test.
-
-    References
-    ----------
-    .. [1] Wu et al., "Rare-Variant Association Testing for Sequencing Data with the Sequence Kernel
-       Association Test", American Journal of Human Genetics 89, 2011.
-    """
-    z, certain, _ = beyond_curves(grid, sums, design, variance)  # the unit of the scores cancels
-    smooth = np.kron(*(covariance(side, _LENGTH) for side in grid.sides))
-    spread = certain @ smooth @ certain.T
-    weights = np.linalg.eigvalsh((spread + spread.T) / 2.0)
-    if not weights.max(initial=0.0) > 1e-9:
-        return 0.0
-    return _log_tail(float(z @ spread @ z), np.maximum(weights, 0.0))
-
-
-def _log_tail(statistic: float, weights: FloatArray) -> float:
-    """Return the log tail probability of a weighted sum of chi-square variables.
-
-    The sum is approximated by a shifted and scaled chi-square variable with the same first three
-    cumulants.
-    """
-    first, second, third = (float((weights**k).sum()) for k in (1, 2, 3))
-    n_free = second**3 / third**2
-    moved = max((statistic - first) * np.sqrt(n_free / second) + n_free, 1e-12)
-    a, x = n_free / 2.0, moved / 2.0
-    tail = float(gammaincc(a, x))
-    # Far out, where the probability underflows, its first term is accurate enough for an order.
-    return float(np.log(tail) if tail > 1e-300 else (a - 1.0) * np.log(x) - x - gammaln(a))

@@ -237,16 +237,21 @@ def curvature_of_cells(
     """
     first, second = grid.sides
     others = [k for k in range(len(terms.scores)) if k not in (first.feature, second.feature)]
+    # Only the variance of the other terms matters, and a term of two bins has the same.
+    spread = float(np.sqrt(sum(_variance(terms.counts[k], terms.scores[k]) for k in others)))
     joined: AdditiveTerms = replace(
         terms,
-        scores=(
-            np.add.outer(first.score, second.score).ravel(),
-            *(terms.scores[k] for k in others),
-        ),
-        counts=(counts, *(terms.counts[k] for k in others)),
+        scores=(np.add.outer(first.score, second.score).ravel(), spread * np.array([-1.0, 1.0])),
+        counts=(counts, np.ones(2)),
     )
     found = objective.curvature(joined, objective.residual_unit * clip, plan.clip_quantile)
     return found.mass[0], found.variance[0] / objective.scale**2
+
+
+def _variance(counts: FloatArray, scores: FloatArray) -> float:
+    """Return the variance of centered scores; 0 if nobody is counted."""
+    weight = np.maximum(counts, 0.0)
+    return float(weight @ scores**2 / weight.sum()) if weight.sum() > 0.0 else 0.0
 
 
 def sides_of(

@@ -22,7 +22,8 @@ Pairs: TypeAlias = int | Literal["auto"] | Sequence[tuple[str, str] | str]
 AUTO = 3
 """Maximum number of pairs for ``pairs="auto"``."""
 
-_CHOICE_SHARE = 0.15
+_FIRST_SHARE = 0.05
+_SECOND_SHARE = 0.1
 _GRID_SHARE = 0.3
 
 
@@ -50,12 +51,17 @@ class PairPlan:
 
     @property
     def choice_share(self) -> float:
-        """Share of mu squared spent on choosing pairs.
+        """Share of mu squared spent on the first look at the candidates.
 
         This is a share of the boosting phase's mu squared, excluding the parts for pair sums and
         calibration.
         """
-        return 0.0 if self.declared else _CHOICE_SHARE
+        return 0.0 if self.declared else _FIRST_SHARE
+
+    @property
+    def second_share(self) -> float:
+        """Share of mu squared for a second look, relative to the total of `choice_share`."""
+        return 0.0 if self.declared else _SECOND_SHARE
 
     @property
     def grid_share(self) -> float:

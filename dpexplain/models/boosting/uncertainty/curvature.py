@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 from statistics import NormalDist
 
 import numpy as np
@@ -305,6 +306,12 @@ def _alike(terms: AdditiveTerms) -> tuple[FloatArray, ...]:
     return tuple(np.ones(len(c)) for c in terms.counts)
 
 
+@cache
+def _quadrature() -> tuple[FloatArray, FloatArray]:
+    """Return nodes and weights for a standard normal variable."""
+    return np.polynomial.hermite_e.hermegauss(_N_NODES)
+
+
 def _scores(terms: AdditiveTerms) -> Iterator[tuple[FloatArray, FloatArray, FloatArray]]:
     """Yield the counts, the quadrature scores and the quadrature weights of each term.
 
@@ -318,7 +325,7 @@ def _scores(terms: AdditiveTerms) -> Iterator[tuple[FloatArray, FloatArray, Floa
             for w, s in zip(weights, terms.scores, strict=True)
         ]
     )
-    nodes, node_weights = np.polynomial.hermite_e.hermegauss(_N_NODES)
+    nodes, node_weights = _quadrature()
     for k, (w, s) in enumerate(zip(weights, terms.scores, strict=True)):
         spread = np.sqrt(max(variances.sum() - variances[k], 0.0))
         score = float(terms.intercept) + s[:, None] + spread * nodes[None, :]
