@@ -36,7 +36,7 @@ def fitted_parameters(
     monotone: Sequence[Direction | None],
     curvature: float,
 ) -> float:
-    """Return how many free parameters would follow sampling noise as closely as the curves.
+    """Return how many free parameters would follow sampling noise as curves do.
 
     This is the trace of the matrix that maps the sampling errors of the residual sums in all bins
     to the changes in these sums that the fit makes in response. Features are assumed to be
