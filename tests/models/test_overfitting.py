@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,9 +15,10 @@ from dpexplain.binning.counts import BinCounts
 from dpexplain.models import DPExplainableBoostingClassifier, DPExplainableBoostingRegressor
 from dpexplain.models.boosting import fit as fit_module
 from dpexplain.models.boosting.calibration.line import Line, contributions, overfitting
-from dpexplain.models.boosting.calibration.overfitting import fitted_parameters
+from dpexplain.models.boosting.calibration.overfitting import fitted_parameters, share_of_parameters
 from dpexplain.models.boosting.calibration.responses import CLASSES, numbers
 from dpexplain.models.boosting.calibration.scores import ScoreCells
+from dpexplain.models.boosting.pairs import PairSums
 from dpexplain.models.boosting.released import LeafStep, LeafSteps
 from dpexplain.models.boosting.structure import random_visits
 from dpexplain.schema import Classes, Numeric, Range, Schema
@@ -117,6 +120,47 @@ def test_a_constrained_curve_has_at_most_as_many_parameters_as_rises():
         assert found == pytest.approx(most)
     flat = [np.zeros(21)]
     assert parameters(counts, visits, steps, direction="decreasing", curves=flat) == 0.0
+
+
+def halves_of(correlations, n=10_000.0, noise_std=0.0):
+    """Return sums of pairs of features that are cut at their middle, and their counts."""
+    n_features = len(correlations)
+    upper = np.array([False, False, True, True])
+    counts = [BinCounts(np.full(4, n / 4), np.ones(4), 0, True)] * n_features
+    sums = n * np.array(correlations)[np.triu_indices(n_features, 1)]
+    return PairSums((upper,) * n_features, sums, noise_std), counts, n
+
+
+@pytest.mark.parametrize("copies", [1, 2, 5])
+def test_copies_of_features_have_the_parameters_of_one(copies):
+    blocks = np.kron(np.eye(3), np.ones((copies, copies)))
+    assert share_of_parameters(*halves_of(blocks)) == pytest.approx(1.0 / copies, rel=0.01)
+
+
+@given(noise_std=st.floats(0.0, 300.0), seed=st.integers(0, 99))
+def test_noise_in_sums_of_pairs_hardly_changes_the_share_of_parameters(noise_std, seed):
+    drawn_ = np.random.default_rng(seed).normal(0, 1 / 100 + noise_std / 10_000, (40, 40))
+    found = share_of_parameters(*halves_of(drawn_, noise_std=noise_std))
+    assert 0.9 < found <= 1.0
+
+
+@given(sums=st.sampled_from([0.0, -(2.0**63), 2.0**63]), n=st.sampled_from([-5.0, 0.0, 1e12]))
+def test_any_sums_of_pairs_give_a_share_of_parameters(sums, n):
+    pairs, counts, _ = halves_of(np.eye(3))
+    found = share_of_parameters(replace(pairs, sums=np.full(3, sums)), counts, n)
+    assert 0.0 <= found <= 1.0
+    assert share_of_parameters(None, counts, n) == 1.0
+
+
+@pytest.mark.full
+@pytest.mark.filterwarnings("ignore:epsilon")
+def test_scores_of_nearly_equal_features_are_not_shrunk_to_nothing():
+    rng = np.random.default_rng(0)
+    own = rng.random(11_000)
+    X = pd.DataFrame({f"x{k}": np.clip(own + rng.normal(0, 0.02, 11_000), 0, 1) for k in range(30)})
+    y = labels("classes", 3 * own - 1.5, rng)
+    model = make("classes", 30, epsilon=50.0, reproducible_seed=0).fit(X[:1000], y[:1000])
+    assert 0.5 < slope_among(model, X[1000:], y[1000:]) < 1.5
 
 
 @pytest.mark.full

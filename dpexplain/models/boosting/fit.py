@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +33,7 @@ from dpexplain.models.additive.pair_tables import PairTable
 from dpexplain.models.additive.terms import Direction
 from dpexplain.models.boosting.budget import Budget
 from dpexplain.models.boosting.calibration.line import release_line
-from dpexplain.models.boosting.calibration.overfitting import fitted_parameters
+from dpexplain.models.boosting.calibration.overfitting import fitted_parameters, share_of_parameters
 from dpexplain.models.boosting.loop import boost, started
 from dpexplain.models.boosting.monotone import projections
 from dpexplain.models.boosting.objectives import Objective
@@ -346,6 +345,12 @@ def fit_private(
         for feature, curve in enumerate(curves):
             records.apply(feature, curve)
     flat = [_as_one_feature(table, objective.scale) for table in fit.pair_tables]
+    share_left = share_of_parameters(pairs, binned.counts, binned.n_samples)
+
+    def parameters(curvature: float) -> float:
+        own = fit.visits, fit.steps, counts, curves, fit.monotone
+        return share_left * fitted_parameters(*own, curvature)
+
     line = release_line(
         records,
         [*binned.counts, *(cells for cells, _ in flat)],
@@ -353,7 +358,7 @@ def fit_private(
         binned.n_samples,
         budget,
         mechanism,
-        parameters=partial(fitted_parameters, fit.visits, fit.steps, counts, curves, fit.monotone),
+        parameters=parameters,
         clip=float(fit.clips[-1]) if objective.loss is SQUARED else None,
         inside=fit.schedule.clip_quantile,
     )

@@ -21,11 +21,16 @@ from numpy.typing import NDArray
 
 from dpexplain._utils.blas import one_blas_thread
 from dpexplain.binning.counts import BinCounts
+from dpexplain.binning.groups import shares
 from dpexplain.models.additive.terms import Direction
+from dpexplain.models.boosting.pairs import PairSums
 from dpexplain.models.boosting.released import LeafSteps
 from dpexplain.models.boosting.structure import Visits
 
 FloatArray = NDArray[np.float64]
+
+_LEAST_VARIANCE = 0.05
+"""Lower bound on the product of the variances of two halves: noise must not be divided by zero."""
 
 
 def fitted_parameters(
@@ -72,6 +77,47 @@ def fitted_parameters(
             found = _followed(leaves, gain, mass)
             total += found if direction is None else min(found, len(np.unique(curve)) - 1.0)
     return total
+
+
+def share_of_parameters(
+    pairs: PairSums | None, counts: Sequence[BinCounts], n_samples: float
+) -> float:
+    """Return the share of the parameters that remains if correlated features are not counted twice.
+
+    Curves of features that determine each other follow the same sampling noise together, as closely
+    as one curve does. So the number of features is replaced by an effective one: its square,
+    divided by the sum of all squared correlations [1]_. These are between halves of the features,
+    and what noise adds to them is subtracted.
+
+    Parameters
+    ----------
+    pairs : PairSums or None
+        Released sums of pairs of features; None if there are none.
+    counts : sequence of BinCounts
+        Noisy number of records in each bin of each feature.
+    n_samples : float
+        Noisy number of records.
+
+    Returns
+    -------
+    float
+        1 for independent features, and if nothing is known about pairs.
+
+    References
+    ----------
+    .. [1] Bretherton et al., "The Effective Number of Spatial Degrees of Freedom of a Time-Varying
+       Field", Journal of Climate 12, 1999.
+    """
+    if pairs is None:
+        return 1.0
+    n, n_features = max(n_samples, 1.0), len(counts)
+    mean = np.array([2.0 * (shares(c) @ u) - 1.0 for c, u in zip(counts, pairs.upper, strict=True)])
+    first, second = np.triu_indices(n_features, 1)
+    of_both = (1.0 - mean[first] ** 2) * (1.0 - mean[second] ** 2)
+    covariance = pairs.sums / n - mean[first] * mean[second]
+    chance = (pairs.noise_std / n) ** 2 + 1.0 / n
+    squared = (covariance**2 - chance) / np.maximum(of_both, _LEAST_VARIANCE)
+    return float(1.0 / (1.0 + 2.0 * max(float(squared.sum()), 0.0) / n_features))
 
 
 def _followed(leaves: NDArray[np.uint8], gain: FloatArray, mass: FloatArray) -> float:
