@@ -82,7 +82,7 @@ def fitted_parameters(
 def share_of_parameters(
     pairs: PairSums | None, counts: Sequence[BinCounts], n_samples: float
 ) -> float:
-    """Return the share of the parameters that remains if correlated features are not counted twice.
+    """Return the share of the parameters if correlated features are counted once.
 
     Curves of features that determine each other follow the same sampling noise together, as closely
     as one curve does. So the number of features is replaced by an effective one: its square,
