@@ -8,9 +8,8 @@ import { formatEpsilon, formatNumber, formatSigned } from "../../kit/format.js";
 import { choose } from "../../state/choosing.js";
 
 const CLAIM_UNKNOWN = {
-  rank: "The page makes no claims about this curve: it was edited, its errors are unknown, or the model has " +
-    "too many terms for a page. Of an edited model, open the page of the fit as released; of a large one, use " +
-    "dpexplain.explain.claim() in Python.",
+  rank: "The page makes no claims about this curve: it was edited, its errors are unknown, or the model has too " +
+    "many terms. Open the page of the fit as released, or use dpexplain.explain.claim() in Python.",
   decision: "The page makes no claim about this prediction: the errors of a curve or pair are unknown, or the model " +
     "was edited.",
   limit: "To make a claim about this prediction, enter a threshold.",
