@@ -32,6 +32,8 @@ function ribbonBasis({ payload }) {
     : "";
 }
 
+const OTHERS_MATTER = "Ranks compare all terms: if one has a warning or note, the ranks of others may be wrong, too.";
+
 function aboutRanks(state, listed) {
   const joint = state.payload.fits.flat().some((fit) => fit.terms[0].ranks);
   const marks = state.payload.fits.flat().some((fit) => typeof fit.terms[0].above_noise === "boolean");
@@ -41,7 +43,7 @@ function aboutRanks(state, listed) {
     "Noise decreases from left to right; the term on the top line is the most important.",
     marks ? "Filled points and solid lines rise above the noise; hollow points and dashed or thin lines do not." : "",
     joint ? `The ribbon shows the 95% rank interval of the selected term${ribbonBasis(state)}.` : "",
-    joint && remarked ? "Ranks compare all terms: if one has a warning or note, the ranks of others may be wrong, too." : "",
+    joint && remarked ? OTHERS_MATTER : "",
     total > listed ? `${listed} of ${total} terms are listed.` : "",
   ].filter(Boolean).join(" ");
 }
