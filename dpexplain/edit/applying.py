@@ -11,6 +11,7 @@ import numpy as np
 from dpexplain._utils.guarantee_words import EDITED_COVERS
 from dpexplain.edit.entry import Entry
 from dpexplain.edit.kernels import FloatArray
+from dpexplain.edit.selection import check_class
 from dpexplain.edit.serialize import operation_from_text, operation_text
 from dpexplain.edit.state import Cells, Curve, State
 from dpexplain.explain import (
@@ -23,7 +24,6 @@ from dpexplain.explain import (
     PairCurve,
     ShapeFunction,
 )
-from dpexplain.explain._text import listing, shorten
 from dpexplain.explain.additive.denoising import denoised_curve
 from dpexplain.explain.additive.edits import EDITED, edit_note
 from dpexplain.explain.additive.multiclass import scores_of
@@ -250,13 +250,7 @@ def _scores_of(step: Any, scores: list[_Score]) -> list[_Score]:
     if not step.of_class:
         return scores
     chosen = [score for score in scores if score.given.of_class == step.of_class]
-    if not chosen:
-        classes = [score.given.of_class for score in scores if score.given.of_class]
-        there = f"the classes here are {listing(classes)}" if classes else "there is one score here"
-        raise ValueError(
-            f"of_class={shorten(step.of_class)!r}: no such class; {there}. Omit of_class= to edit "
-            "the single score."
-        )
+    check_class(step.of_class, [s.given.of_class for s in scores if s.given.of_class])
     return chosen
 
 

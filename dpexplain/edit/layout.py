@@ -8,8 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from dpexplain.edit.levels import Interpolate, Set
-from dpexplain.edit.operation import Operation
-from dpexplain.edit.selection import bins_within, check_labels
+from dpexplain.edit.operation import Operation, unordered
+from dpexplain.edit.selection import bins_within, check_class, check_labels
+from dpexplain.edit.state import ordered
 from dpexplain.edit.whole import Composed, Remove, Revert
 from dpexplain.explain import GlobalExplanation, MulticlassExplanation, PairAxis, ShapeFunction
 from dpexplain.explain._text import did_you_mean, listing, short_number, shorten
@@ -32,6 +33,8 @@ class TermLayout:
         Categories of a categorical term; None for a numeric term.
     special : tuple of str
         Names of the special bins, which come after the value bins.
+    ordered : bool or None, default=None
+        Whether the value bins are ordered; None if unknown, as in files of earlier versions.
     """
 
     name: str
@@ -39,6 +42,7 @@ class TermLayout:
     edges: tuple[float, ...] | None
     categories: tuple[str, ...] | None
     special: tuple[str, ...]
+    ordered: bool | None = dataclasses.field(default=None, compare=False)
 
     @property
     def words(self) -> str:
@@ -84,22 +88,30 @@ class Layout:
         Bins of each term.
     pairs : sequence of PairLayout, default=()
         Grid of each pair.
+    classes : sequence of str or None, default=None
+        Classes that have a score each; empty for a single score, and None if unknown.
     """
 
     terms: tuple[TermLayout, ...]
     pairs: tuple[PairLayout, ...] = ()
+    classes: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        """Convert the terms and pairs to tuples."""
+        """Convert the terms, pairs and classes to tuples."""
         object.__setattr__(self, "terms", tuple(self.terms))
         object.__setattr__(self, "pairs", tuple(self.pairs))
+        if self.classes is not None:
+            object.__setattr__(self, "classes", tuple(self.classes))
 
     def term(self, name: str) -> TermLayout | None:
         """Return the term with this name, or None if it does not exist."""
         return next((term for term in self.terms if term.name == name), None)
 
     def check_names(self, operation: Operation | Composed) -> None:
-        """Raise an error for a term, pair, category or range that does not exist."""
+        """Raise an error for a name or range that does not exist, and for an order that is needed.
+
+        Names are those of terms, pairs, categories and classes.
+        """
         known = [*(term.name for term in self.terms), *(pair.name for pair in self.pairs)]
         for name in operation.terms:
             if name not in known:
@@ -107,6 +119,10 @@ class Layout:
                 raise KeyError(f"no term {shorten(name)!r}; the terms are {listing(known)}.{hint}")
         for step in operation.steps:
             term = self.term(step.term)
+            if self.classes is not None:
+                check_class(step.of_class, self.classes)
+            if step.needs_order and term is not None and term.ordered is False:
+                raise unordered(step.kind, term.name)
             if step.names is not None and term is not None and term.categories is not None:
                 check_labels(term.name, (*term.categories, *term.special), step.names)
             if step.within is not None and term is not None:
@@ -129,14 +145,16 @@ def layout_of(explanation: GlobalExplanation | MulticlassExplanation) -> Layout:
     -------
     Layout
     """
-    first = scores_of(explanation)[0]
+    scores = scores_of(explanation)
+    first = scores[0]
     pairs = (PairLayout(p.name, tuple(map(_term_layout, p.axes))) for p in first.pairs)
-    return Layout(tuple(map(_term_layout, first.terms)), tuple(pairs))
+    classes = tuple(score.of_class for score in scores if score.of_class)
+    return Layout(tuple(map(_term_layout, first.terms)), tuple(pairs), classes)
 
 
 def _term_layout(term: ShapeFunction | PairAxis) -> TermLayout:
     edges = None if term.bin_edges is None else tuple(term.bin_edges.tolist())
-    return TermLayout(term.name, term.kind, edges, term.categories, term.special)
+    return TermLayout(term.name, term.kind, edges, term.categories, term.special, ordered(term))
 
 
 def check_layout(

@@ -142,8 +142,8 @@ class EditLog:
         KeyError
             If the log was made for an explanation that does not have the term.
         ValueError
-            If the log was made for an explanation whose term lacks a named category, or has no bin
-            in a range.
+            If the log was made for an explanation that lacks the class, or whose term lacks a named
+            category, has no bin in a range, or has unordered categories that need an order.
         """
         if self.layout is not None:
             self.layout.check_names(operation)

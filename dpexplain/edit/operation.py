@@ -185,10 +185,7 @@ class Operation(ABC):
         bins = self.selection.of(term)
         if self.needs_order:
             if not curve.ordered:
-                raise ValueError(
-                    f"{self.kind} needs ordered bins, and the categories of "
-                    f"{shorten(term.name)!r} are unordered."
-                )
+                raise unordered(self.kind, term.name)
             if bins[-1] >= term.n_value_bins:
                 raise ValueError(
                     f"{self.kind} needs bins in an order, and a special bin of "
@@ -225,6 +222,13 @@ class Operation(ABC):
             If the target does not have the term or the bins.
         """
         return apply_entries([Entry(self, note=note, who=who, when=when)], target)
+
+
+def unordered(kind: str, term: str) -> ValueError:
+    """Return the error for an operation that needs an order which the categories lack."""
+    return ValueError(
+        f"{kind} needs ordered bins, and the categories of {shorten(term)!r} are unordered."
+    )
 
 
 def number(name: str, value: float) -> float:

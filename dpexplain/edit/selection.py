@@ -184,6 +184,14 @@ def check_labels(term: str, labels: Sequence[str], names: Sequence[str]) -> None
             )
 
 
+def check_class(of_class: str, classes: Sequence[str]) -> None:
+    """Raise ValueError if a class is named and has no score; no classes mean a single score."""
+    if of_class and of_class not in classes:
+        there = f"the classes here are {listing(classes)}." if classes else "there is one score "
+        hint = did_you_mean(of_class, classes) if classes else "here. Omit of_class= to edit it."
+        raise ValueError(f"of_class={shorten(of_class)!r}: no such class; {there}{hint}")
+
+
 def checked_where(where: Any) -> Where | None:
     """Check the values chosen for the features of a pair.
 

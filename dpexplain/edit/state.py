@@ -72,7 +72,7 @@ class Curve(State):
     @property
     def ordered(self) -> bool:
         """Whether the value bins are ordered."""
-        return _ordered(self.released)
+        return ordered(self.released)
 
     def on_axis(self, axis: PairAxis) -> FloatArray:
         """Return the mean of the curve in each value bin of a pair's axis.
@@ -153,7 +153,7 @@ class Cells(State):
         for axis, bins in zip(axes, sides, strict=True):
             if along not in ("", axis.name):
                 continue
-            if not _ordered(axis):
+            if not ordered(axis):
                 raise ValueError(
                     f"{kind} needs ordered bins, and the categories of {shorten(axis.name)!r} are "
                     f"unordered; pass along= with the other feature of {name!r}, if its bins are "
@@ -211,7 +211,8 @@ def _places(binned: ShapeFunction | PairAxis) -> FloatArray:
     return np.asarray((edges[:-1] + edges[1:]) / 2.0)
 
 
-def _ordered(binned: ShapeFunction | PairAxis) -> bool:
+def ordered(binned: ShapeFunction | PairAxis) -> bool:
+    """Return whether the value bins are ordered."""
     return binned.kind == "numeric" or binned.ordered
 
 

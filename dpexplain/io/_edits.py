@@ -7,7 +7,7 @@ from typing import Any
 from dpexplain.edit import EditLog, Entry, operation_from_plain, operation_to_plain
 from dpexplain.edit.layout import Layout, PairLayout, TermLayout
 from dpexplain.explain import EditEffect, EditRecord
-from dpexplain.io._fields import Fields, integer, items, number, optional, text
+from dpexplain.io._fields import Fields, flag, integer, items, number, optional, text
 
 
 def effect_to_plain(effect: EditEffect) -> dict[str, Any]:
@@ -93,6 +93,7 @@ def log_to_plain(log: EditLog) -> dict[str, Any]:
         "checkpoints": [{"name": name, "place": place} for name, place in log.checkpoints],
         "layout": None if log.layout is None else [_term_plain(t) for t in log.layout.terms],
         **({} if log.layout is None or not log.layout.pairs else {"grids": _grids(log.layout)}),
+        **_classes(log.layout),
     }
 
 
@@ -101,14 +102,16 @@ def log_from_plain(value: Any, path: str = "log") -> EditLog:
     fields = Fields(value, path)
     layout = fields.take("layout", optional(_layout_from_plain))
     grids = fields.maybe("grids", items(_pair_from_plain))
-    if grids and layout is None:
-        raise ValueError(f"{path}.grids needs a layout.")
+    classes = fields.maybe("classes", items(text))
+    for name, given in (("grids", grids), ("classes", classes)):
+        if given and layout is None:
+            raise ValueError(f"{path}.{name} needs a layout.")
     log = EditLog(
         entries=tuple(fields.take("entries", items(_entry_from_plain))),
         head=fields.take("head", integer),
         undone=tuple(fields.take("undone", items(integer))),
         checkpoints=tuple(fields.take("checkpoints", items(_checkpoint_from_plain))),
-        layout=layout and Layout(layout.terms, tuple(grids or ())),
+        layout=layout and Layout(layout.terms, tuple(grids or ()), classes),
     )
     fields.finish()
     return log
@@ -141,7 +144,12 @@ def _term_plain(term: TermLayout) -> dict[str, Any]:
         "edges": None if term.edges is None else list(term.edges),
         "categories": None if term.categories is None else list(term.categories),
         "special": list(term.special),
+        **({} if term.ordered is None else {"ordered": term.ordered}),
     }
+
+
+def _classes(layout: Layout | None) -> dict[str, Any]:
+    return {} if layout is None or layout.classes is None else {"classes": list(layout.classes)}
 
 
 def _grids(layout: Layout) -> list[dict[str, Any]]:
@@ -176,6 +184,7 @@ def _term_from_plain(value: Any, path: str) -> TermLayout:
         edges=None if edges is None else tuple(edges),
         categories=None if categories is None else tuple(categories),
         special=tuple(fields.take("special", items(text))),
+        ordered=fields.maybe("ordered", flag),
     )
     fields.finish()
     return term

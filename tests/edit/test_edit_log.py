@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import dpexplain.io
 from dpexplain.edit import (
     Align,
     Composed,
@@ -31,6 +32,7 @@ from dpexplain.edit import (
     operation_to_plain,
     repair,
 )
+from dpexplain.explain import MulticlassExplanation
 from dpexplain.explain.additive.edits import EditRecord
 from example_explanations import age, classifier, job, private_guarantee
 
@@ -78,6 +80,40 @@ def test_a_log_made_for_an_explanation_refuses_a_range_without_a_bin_at_once():
         log.edit(Set("job", value=0.0, within=(0, 1)))
     assert log.edit(Set("age", value=0.0, within=(edges[0], edges[1]))).can_undo
     assert EditLog().edit(narrow).operations == (narrow,)
+
+
+def loaded(log, folder):
+    dpexplain.io.save(log, folder / "log.json")
+    return dpexplain.io.load(folder / "log.json")
+
+
+def test_a_log_made_for_an_explanation_refuses_a_class_that_it_lacks_at_once(tmp_path):
+    absent = Shift("age", by=1.0, of_class="bad")
+    labels = ("bed", "home", "ward")
+    parts = [
+        dataclasses.replace(classifier(), link="softmax", classes=labels, of_class=label)
+        for label in labels
+    ]
+    for explanation, words in (
+        (classifier(), "no such class; there is one score here. Omit of_class="),
+        (MulticlassExplanation(parts), "classes here are 'bed', 'home', 'ward'. Did you mean 'bed'"),
+    ):
+        log = EditLog.of(explanation)
+        assert loaded(log, tmp_path) == log
+        for each in (log, loaded(log, tmp_path)):
+            with pytest.raises(ValueError, match=words):
+                each.edit(absent)
+        assert log.edit(UP).can_undo
+    assert EditLog().edit(absent).operations == (absent,)
+
+
+def test_a_log_made_for_an_explanation_refuses_an_order_that_categories_lack_at_once(tmp_path):
+    log, rising = EditLog.of(classifier()), Monotone("job", direction="increasing")
+    for each in (log, loaded(log, tmp_path)):
+        with pytest.raises(ValueError, match="needs ordered bins, and the categories of 'job'"):
+            each.edit(Composed([Smooth("age"), rising]))
+    assert log.edit(Monotone("age", direction="increasing")).can_undo
+    assert EditLog().edit(rising).operations == (rising,)
 
 
 def test_undo_and_redo_walk_along_the_edits():
