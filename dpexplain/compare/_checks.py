@@ -138,7 +138,8 @@ def checked_groups(groups: Any, X: Any, estimator: Any) -> Grouping | None:
     Groups must be given if the estimator bounds the number of rows per person, and must be omitted
     otherwise.
     """
-    bound = estimator.get_params(deep=False).get("max_rows_per_person")
+    given = estimator.get_params(deep=False)
+    bound = given.get("max_rows_per_person")
     if (groups is None) != (bound is None):
         raise ValueError(
             f"max_rows_per_person={bound!r} of the estimator and groups= of the sweep must be "
@@ -146,7 +147,7 @@ def checked_groups(groups: Any, X: Any, estimator: Any) -> Grouping | None:
         )
     if groups is None:
         return None
-    grouping = grouping_of(groups, X)
+    grouping = grouping_of(groups, X, given.get("schema"))
     check_rows("groups", X, grouping.cells)
     return grouping
 

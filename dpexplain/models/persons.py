@@ -55,7 +55,9 @@ def features_without_groups(X: Any, groups: Any, schema: Schema | None) -> Any:
     return without_groups(X, groups)
 
 
-def checked_groups(groups: Any, X: Any, max_rows: int | None) -> tuple[str | None, Any]:
+def checked_groups(
+    groups: Any, X: Any, max_rows: int | None, schema: Any
+) -> tuple[str | None, Any]:
     """Check ``groups``; return the name of the grouping and the person ID of each row.
 
     Parameters
@@ -66,6 +68,8 @@ def checked_groups(groups: Any, X: Any, max_rows: int | None) -> tuple[str | Non
         Table with all its columns.
     max_rows : int or None
         Maximum number of rows per person; None if there is no maximum.
+    schema : Schema or None
+        Schema that may name the person column.
 
     Returns
     -------
@@ -87,7 +91,7 @@ def checked_groups(groups: Any, X: Any, max_rows: int | None) -> tuple[str | Non
         )
     if groups is None:
         return None, None
-    grouping = grouping_of(groups, X)
+    grouping = grouping_of(groups, X, schema)
     if grouping.kind is not None:
         unit_of(max_rows, grouping.kind)  # rejects a kind that is not a name
     return grouping.kind, as_column("groups", grouping.cells, X)

@@ -153,7 +153,7 @@ class PrivateEstimator(PrivateHooks):
         given, X = groups, features_without_groups(X, groups, work.schema)
         events = work.planned_events(X)
         y = work._as_target(y, X)
-        kind, groups = checked_groups(given, table, work.max_rows_per_person)
+        kind, groups = checked_groups(given, table, work.max_rows_per_person, work.schema)
         work._forget_fit()
         work._person_kind = kind
         work.ledger_, work._charged = work._charged_ledger(events), events

@@ -40,7 +40,7 @@ class Grouping:
         return self.cells if self.kind is None else (self.kind, self.cells)
 
 
-def grouping_of(groups: Any, X: Any) -> Grouping:
+def grouping_of(groups: Any, X: Any, schema: Any = None) -> Grouping:
     """Parse the argument ``groups`` without reading values.
 
     The grouping has a name only if `groups` is a column name or contains a name. The name of a
@@ -53,6 +53,8 @@ def grouping_of(groups: Any, X: Any) -> Grouping:
         Name of a column of `X`, a pair of a name and the person IDs, or the person IDs alone.
     X : DataFrame or array-like
         The table.
+    schema : Schema or None, default=None
+        Schema that may name a person column; errors refer to it.
 
     Returns
     -------
@@ -65,7 +67,7 @@ def grouping_of(groups: Any, X: Any) -> Grouping:
         that name.
     """
     if isinstance(groups, str):
-        return Grouping(_column(groups, X), groups)
+        return Grouping(_column(groups, X, getattr(schema, "person", None)), groups)
     name = _name_of(groups)
     return Grouping(groups) if name is None else Grouping(groups[1], name)
 
@@ -140,15 +142,20 @@ def _name_of(groups: Any) -> str | None:
     return None
 
 
-def _column(name: str, X: Any) -> Any:
+def _column(name: str, X: Any, person: str | None) -> Any:
     table = None if kind_in_parts(X) else as_table(X)
     found = 0 if not isinstance(table, pd.DataFrame) else list(table.columns).count(name)
     if table is None or found != 1:
         which = "none" if found == 0 else "several"
-        raise ValueError(
-            f"groups={name!r} names a column of X, which has {which} of that name; pass the "
-            "person IDs, with a name for them: groups=(name, array)."
-        )
+        given = f"groups={name!r} names a column of X"
+        remedy = "pass the person IDs, with a name for them: groups=(name, array)."
+        if name == person:
+            given = f"the schema names {name!r} as the person column of X"
+            remedy = (
+                "include the column once, pass the person IDs with that name: "
+                f"groups=({name!r}, array), or correct the schema."
+            )
+        raise ValueError(f"{given}, which has {which} of that name; {remedy}")
     return table[name]
 
 

@@ -120,6 +120,19 @@ def test_array_has_no_column_of_that_name():
         small(FAST).fit(X.to_numpy(), y, groups="patient_id")
 
 
+@pytest.mark.parametrize("call", [type(make(FAST)).fit, sweep])
+def test_a_table_without_the_person_column_of_the_schema_is_told_so_and_costs_nothing(call):
+    X, y, _ = visits()
+    ledger = PrivacyLedger("visits")
+    model = small(FAST, ledger)
+    model.set_params(schema=replace(model.schema, person="patient_id"))
+    words = "the schema names 'patient_id' as the person column of X, which has none of that name"
+    with pytest.raises(ValueError, match=words) as told:
+        call(model, X, y)
+    assert "groups=('patient_id', array)" in str(told.value)
+    assert not ledger.entries
+
+
 def test_two_columns_of_one_name_are_refused():
     X, y, people = visits()
     doubled = pd.concat([X, people.rename("who"), people.rename("who")], axis=1)
