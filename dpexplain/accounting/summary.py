@@ -366,9 +366,10 @@ class LedgerSummary:
         """State when the total holds, and which total holds otherwise."""
         if not math.isfinite(self.adaptive_epsilon):
             return ""
+        cap = " (the cap)" if self.adaptive_epsilon == self.cap_epsilon else ""
         return (
             " That is for fits fixed in advance; if results decided which fits follow or "
-            f"when to stop, epsilon = {upper_number(self.adaptive_epsilon)}."
+            f"when to stop, epsilon = {upper_number(self.adaptive_epsilon)}{cap}."
         )
 
 

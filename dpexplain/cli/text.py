@@ -113,10 +113,12 @@ def account_line(ledger: PrivacyLedger) -> str:
     summary = ledger.summary()
     unbounded = [f"; no bound for {total.unit}" for total in summary.units if total.unbounded]
     private = all(entry.private for entry in summary.entries)
+    adaptive = ledger.adaptive_epsilon
+    which = " (the cap)" if adaptive == cap and math.isfinite(cap) else ""
     return (
         f"ledger {ledger.path}: all fits so far on {ledger.dataset!r} compose to {spent} "
         f"for {ledger.unit.kind_words}, if the fits were fixed in advance, and "
-        f"ε = {upper_number(ledger.adaptive_epsilon)} otherwise{''.join(unbounded)}"
+        f"ε = {upper_number(adaptive)}{which} otherwise{''.join(unbounded)}"
         f"{'' if private else f'. {NOT_INCLUDED}'}"
     )
 

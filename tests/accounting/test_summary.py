@@ -74,7 +74,7 @@ def test_words_of_one_entry_speak_of_one():
     assert ledger.summary().words() == (
         f"One entry on 'survey': epsilon = {upper_number(epsilon)} at delta = 1e-05 "
         "(one record added or removed). That is for fits fixed in advance; if results decided "
-        "which fits follow or when to stop, epsilon = 2. The cap is 2."
+        "which fits follow or when to stop, epsilon = 2 (the cap). The cap is 2."
     )
 
 

@@ -198,8 +198,9 @@ class LedgerReading:
         float
             The cap at the time of the first private charge, if a cap was set by then and protects
             `unit`; otherwise, the reading of a privacy odometer. Both hold at the delta of the
-            ledger, for `unit`. The result is infinite if the cost of a charge cannot be bounded
-            for `unit`.
+            ledger, for `unit`. An odometer may read less than the cap, but to choose the smaller of
+            the two would take twice the delta. The result is infinite if the cost of a charge
+            cannot be bounded for `unit`.
         """
         state = self._store.current()
         return state.adaptive_epsilon_for(state.total_unit)
