@@ -18,7 +18,7 @@ from dpexplain.accounting.summary import NOT_INCLUDED
 from dpexplain.accounting.unit import unit_of
 from dpexplain.app.answers import AnswerError, Answers, at, capital, heard
 from dpexplain.app.files import check_files, holds_records
-from dpexplain.certificate.odds import guesses_of_hundred, odds_words
+from dpexplain.certificate.odds import guesses_words, odds_words
 from dpexplain.cli.accounts import ledger_path, ledger_place, ledger_state
 from dpexplain.cli.options import file_or_address, private_estimator
 from dpexplain.cli.persons import with_groups
@@ -242,10 +242,10 @@ def meaning_words(epsilon: str) -> str:
         return ""
     if not 0.0 < value < math.inf:
         return ""
-    right = guesses_of_hundred(value, 1e-6)
+    right = guesses_words(value, 1e-6)
     return (
         f"With ε = {short_number(value)}, someone who guesses whether a given record or person is "
-        f"in the table is right at most {right} times out of 100, instead of 50: odds of at most "
+        f"in the table is right {right} times out of 100, instead of 50: odds of at most "
         f"{odds_words(value)}."
     )
 

@@ -11,7 +11,7 @@ from typing import Protocol
 from dpexplain._utils.guarantee_words import upper_number, without_rows
 from dpexplain.accounting import Provenance
 from dpexplain.accounting.summary import counted_entries
-from dpexplain.certificate.odds import chance_words, guesses_of_hundred, odds_words
+from dpexplain.certificate.odds import chance_words, guesses_words, odds_words
 from dpexplain.explain._text import shorten
 
 __all__ = ["Section", "Stated", "embeddable", "embedded", "sections_of", "title_of"]
@@ -227,14 +227,14 @@ def _shortened(section: Section) -> Section:
 def _key_rows(stated: Stated) -> list[tuple[str, str]]:
     """Return the rows of the first table: key numbers, purpose and dates."""
     fit, given = stated.fit, stated.release
-    right = guesses_of_hundred(stated.epsilon, stated.delta)
+    right = guesses_words(stated.epsilon, stated.delta)
     person = given.person or fit.person
     names = "" if fit.schema else " (names as the file states them: the fit recorded no schema)"
     rows = [
         (
             "Largest risk",
-            f"With this file, at most {right} of 100 guesses about {_one(stated)} "
-            "are right; without it, 50.",
+            f"With this file, {right} of 100 guesses about {_one(stated)} are right; without it, "
+            "50.",
         ),
         ("Privacy budget", _budget_row(stated)),
         ("Protected", stated.protects),
@@ -270,8 +270,8 @@ def _one(stated: Stated) -> str:
 
 def _meaning(stated: Stated) -> list[str]:
     """Return paragraphs that explain the guarantee in terms of correct guesses."""
-    right = guesses_of_hundred(stated.epsilon, stated.delta)
-    whole = guesses_of_hundred(stated.adaptive_epsilon, stated.total_delta)
+    right = guesses_words(stated.epsilon, stated.delta)
+    whole = guesses_words(stated.adaptive_epsilon, stated.total_delta)
     one = _one(stated)
     kind = one.removeprefix("one ")
     alike, guess = f"without any {one}", f"whether a certain {kind} is in it"
@@ -282,7 +282,7 @@ def _meaning(stated: Stated) -> list[str]:
         f"Random noise was added, so that the model looks much the same {alike}. Suppose "
         f"someone knows everything else in the table, and guesses {guess}. Without this file, "
         "that is a coin toss: 50 of 100 "
-        f"such guesses are right. With it, at most {right} are.",
+        f"such guesses are right. With it, {right} are.",
         f"Behind this is ε (epsilon), the privacy loss: {upper_number(stated.epsilon)} for this "
         "file. Smaller is safer. As odds, an even chance "
         f"becomes at most {odds_words(stated.epsilon)}.{_failure(stated)}",
@@ -292,7 +292,7 @@ def _meaning(stated: Stated) -> list[str]:
     if math.isfinite(stated.adaptive_epsilon):
         up_to_cap = stated.adaptive_epsilon == stated.cap_epsilon
         what = "the budget below allows" if up_to_cap else "was released from this data set so far"
-        words.append(f"With everything that {what}, at most {whole} of 100 guesses are right.")
+        words.append(f"With everything that {what}, {whole} of 100 guesses are right.")
     return words
 
 
@@ -330,9 +330,11 @@ def _all_uses(stated: Stated) -> str:
     if math.isinf(stated.total_epsilon):
         return "No bound."
     delta = upper_number(stated.total_delta)
+    adaptive = stated.adaptive_epsilon
+    cap = ", the cap," if math.isfinite(adaptive) and adaptive == stated.cap_epsilon else ""
     return (
         f"ε = {upper_number(stated.total_epsilon)} if all were decided beforehand; at most "
-        f"ε = {upper_number(stated.adaptive_epsilon)} if results decided what came next; "
+        f"ε = {upper_number(adaptive)}{cap} if results decided what came next; "
         f"δ = {delta}."
     )
 

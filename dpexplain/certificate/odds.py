@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from decimal import ROUND_FLOOR, Context, Decimal
 
-__all__ = ["chance_words", "guesses_of_hundred", "odds_words"]
+__all__ = ["chance_words", "guesses_of_hundred", "guesses_words", "odds_words"]
 
 _LARGEST = 700.0  # the exponential of larger numbers may overflow
 
@@ -35,6 +35,26 @@ def guesses_of_hundred(epsilon: float, delta: float) -> int:
         return 100
     odds = math.exp(epsilon)
     return min(100, math.ceil(100.0 * (odds + delta) / (1.0 + odds)))
+
+
+def guesses_words(epsilon: float, delta: float) -> str:
+    """State the bound of :func:`guesses_of_hundred` so that 100 is not read as a promise.
+
+    Parameters
+    ----------
+    epsilon, delta : float
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> guesses_words(1.0, 1e-6), guesses_words(8.0, 1e-6)
+    ('at most 74', 'possibly more than 99')
+    """
+    right = guesses_of_hundred(epsilon, delta)
+    return f"at most {right}" if right < 100 else "possibly more than 99"
 
 
 def odds_words(epsilon: float) -> str:

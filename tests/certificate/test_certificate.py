@@ -14,7 +14,12 @@ from dpexplain import Numeric, PrivacyLedger, Schema
 from dpexplain.accounting import GaussianEvent, Provenance, PureEvent
 from dpexplain.accounting.composition import gdp_noise_multiplier
 from dpexplain.certificate import Certificate, content, file_hash, load, release, schema_hash
-from dpexplain.certificate.odds import chance_words, guesses_of_hundred, odds_words
+from dpexplain.certificate.odds import (
+    chance_words,
+    guesses_of_hundred,
+    guesses_words,
+    odds_words,
+)
 from dpexplain.explain import Guarantee
 from example_explanations import HOSTILE_NAMES, age, classifier, samples
 
@@ -73,6 +78,7 @@ def test_certificate_states_the_file_the_fit_and_the_ledger(made):
         "A model that predicts 'income' from age, job",
         "DPModel",
         "The cap (limit) is ε = 4",
+        "at most ε = 4, the cap, if results decided",
         "Not private: the ledger also holds uses of the data without noise",
         "Unit of privacy",
         "Floating-point safety",
@@ -142,6 +148,9 @@ def test_numbers_are_rounded_against_the_promise():
         right = guesses_of_hundred(epsilon, 1e-6) / 100.0
         assert right >= 1.0 / (1.0 + math.exp(-epsilon))
     assert guesses_of_hundred(math.inf, 1e-6) == 100
+    for epsilon in (5.0, 20.0, 800.0, math.inf):  # no bound that looks like a promise
+        assert guesses_words(epsilon, 1e-6) == "possibly more than 99"
+    assert guesses_words(4.0, 1e-6) == "at most 99"
     assert odds_words(0.1) == "1.2 to 1"
     assert odds_words(5.0) == "149 to 1"
     assert odds_words(math.inf) == "more than a million to 1"

@@ -124,6 +124,8 @@ def test_epsilon_is_explained_as_odds_while_it_is_entered():
     form = filled()
     assert "at most 74 times out of 100" in said(form, "meaning")
     assert "2.8 to 1" in said(form, "meaning")
+    form.fields["epsilon"].control.value = "8"
+    assert "right possibly more than 99 times out of 100" in said(form, "meaning")
     form.fields["epsilon"].control.value = "many"
     assert said(form, "meaning") == ""
 
