@@ -218,8 +218,9 @@ class Comparison(Fits[GlobalExplanation]):
             yield from self._counted(f"{kind}_above_noise", names, f"{kind} rise above the noise")
         effects = self.effects()
         if not effects.isna().all(axis=None):
-            yield f"estimated effect in the population in {self.score_unit}:"
-            yield effects.rename(columns=_epsilon_name)
+            uncertain = "in parentheses if not certain"
+            yield f"estimated effect in the population in {self.score_unit} ({uncertain}):"
+            yield effects.apply(self._with_doubts).rename(columns=_epsilon_name)
             certain = "terms have an effect that is certain"
             yield from self._counted("terms_with_effect", self.term_names, certain)
         largest = self.epsilons[-1]
@@ -239,6 +240,15 @@ class Comparison(Fits[GlobalExplanation]):
                 words = f"{one if len(in_all) == 1 else what}{each}{_listed(in_all)}"
                 lines.append(f"{_epsilon_name(epsilon)}: {count} {words}")
         yield from ["\n".join(lines)] if lines else []
+
+    def _with_doubts(self, effects: pd.Series[float]) -> pd.Series[Any]:
+        """Put effects at one epsilon in parentheses unless all its fits are certain of them."""
+        fits = self.explanations[float(effects.name)]  # type: ignore[arg-type]
+        certain = _in_all([fit.terms_with_effect for fit in fits])
+        if certain is None:
+            return effects
+        texts = effects.map(short_number, na_action="ignore")
+        return texts.where(effects.index.isin(certain) | effects.isna(), "(" + texts + ")")
 
     def plot(self, term: str | None = None, ax: Axes | None = None, **options: Any) -> Axes:
         """Draw a term at every epsilon; see :func:`dpexplain.plotting.plot_comparison`.

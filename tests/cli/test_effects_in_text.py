@@ -19,6 +19,7 @@ from dpexplain.accounting import GaussianEvent, NonPrivateEvent
 from dpexplain.cli import main
 from dpexplain.cli.text import table_text
 from dpexplain.edit import EditLog, Scale
+from dpexplain.explain._text import short_number
 from example_filters import filter_bank
 from pair_examples import swept
 
@@ -186,7 +187,22 @@ def test_a_file_of_filters_is_printed_with_mean_weights_and_has_no_terms(folder,
 def test_a_comparison_is_printed_with_effects_at_every_epsilon(folder, capsys):
     words = said(capsys, "explain", "sweep.json")
     assert "importance of released curves in log-odds:" in words
-    assert "estimated effect in the population in log-odds:" in words
+    assert "estimated effect in the population in log-odds (in parentheses if not" in words
+
+
+def test_effects_of_a_comparison_that_some_fit_is_not_certain_of_are_in_parentheses():
+    found = view_examples.with_effects(view_examples.comparison(epsilons=(0.5, 1.0), n_repeats=2))
+    parts = list(found.describe())
+    place = next(k for k, part in enumerate(parts) if str(part).startswith("estimated effect"))
+    table = parts[place + 1]
+    marked = set()
+    for epsilon, fits in found.explanations.items():
+        for name, value in found.effects()[epsilon].items():
+            certain = all(name in fit.terms_with_effect for fit in fits)
+            number = short_number(value)
+            assert table[f"ε = {epsilon:g}"][name] == (number if certain else f"({number})")
+            marked.add(certain)
+    assert marked == {True, False}
 
 
 def test_models_without_estimates_are_printed_with_a_warning(folder, capsys):
