@@ -221,6 +221,22 @@ def test_line_changes_nothing_if_the_sums_are_noise(response):
             assert abs(line.shift) < 0.1
 
 
+@pytest.mark.parametrize("slope", [-3.0, -0.5, 0.0])
+@pytest.mark.parametrize("response", [CLASSES, numbers(3.0, 0.6)])
+def test_scores_that_the_sums_contradict_become_flat_and_right_on_average(slope, response):
+    cells, n = _cells(), 1e5
+    each = contributions(cells, response)
+    outcome = response.mean(each.center + slope * (cells.middles - each.center))
+    left = each.directions * (cells.weights * (outcome - each.expected))[:, None]
+    line = fitted_line(cells, each, n * left.sum(axis=0), n, 30.0)
+    assert 0.002 < line.scale < 0.02
+    assert np.isfinite(line.noise).all()
+    assert np.sqrt(line.noise[1, 1]) * line.scale < 0.02
+    predicted = response.mean(line.scale * cells.middles + line.shift)
+    size = np.ptp(outcome) + np.ptp(each.expected)
+    assert abs(cells.weights @ (predicted - outcome)) < 0.05 * size
+
+
 def test_noise_of_the_line_is_that_of_repeated_releases():
     cells, n, noise_std = _cells(), 20_000.0, 60.0
     each = contributions(cells)

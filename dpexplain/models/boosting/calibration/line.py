@@ -54,6 +54,9 @@ GROUP_WEIGHT = 0.3
 
 _N_STEPS = 12
 _LONGEST_STEP = 0.5
+"""Together, these bound the scale to between 1/400 and 400. If the sums contradict the scores, the
+most probable scale is 0, and 1/400 does as well. Larger scales than 100 need curves that are almost
+flat, and may be reached incompletely."""
 _LEAST_SPREAD = 1e-6
 _LEAST_SLOPE = 1e-9
 _LARGEST = float(np.sqrt(1.0 + GROUP_WEIGHT**2))
