@@ -102,7 +102,7 @@ def log_from_plain(value: Any, path: str = "log") -> EditLog:
     fields = Fields(value, path)
     layout = fields.take("layout", optional(_layout_from_plain))
     grids = fields.maybe("grids", items(_pair_from_plain))
-    classes = fields.maybe("classes", items(text))
+    classes = fields.maybe("classes", lambda value, where: tuple(items(text)(value, where)))
     for name, given in (("grids", grids), ("classes", classes)):
         if given and layout is None:
             raise ValueError(f"{path}.{name} needs a layout.")

@@ -96,7 +96,7 @@ def test_a_log_made_for_an_explanation_refuses_a_class_that_it_lacks_at_once(tmp
     ]
     for explanation, words in (
         (classifier(), "no such class; there is one score here. Omit of_class="),
-        (MulticlassExplanation(parts), "classes here are 'bed', 'home', 'ward'. Did you mean 'bed'"),
+        (MulticlassExplanation(parts), "here are 'bed', 'home', 'ward'. Did you mean 'bed'"),
     ):
         log = EditLog.of(explanation)
         assert loaded(log, tmp_path) == log
