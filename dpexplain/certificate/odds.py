@@ -38,7 +38,7 @@ def guesses_of_hundred(epsilon: float, delta: float) -> int:
 
 
 def guesses_words(epsilon: float, delta: float) -> str:
-    """State the bound of :func:`guesses_of_hundred` so that 100 is not read as a promise.
+    """State the bound on correct guesses, without one that rules out nothing.
 
     Parameters
     ----------

@@ -242,7 +242,7 @@ class Comparison(Fits[GlobalExplanation]):
         yield from ["\n".join(lines)] if lines else []
 
     def _with_doubts(self, effects: pd.Series[float]) -> pd.Series[Any]:
-        """Put effects at one epsilon in parentheses unless all its fits are certain of them."""
+        """Put effects in parentheses unless all fits at this epsilon are certain."""
         fits = self.explanations[float(effects.name)]  # type: ignore[arg-type]
         certain = _in_all([fit.terms_with_effect for fit in fits])
         if certain is None:

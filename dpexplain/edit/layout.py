@@ -108,7 +108,7 @@ class Layout:
         return next((term for term in self.terms if term.name == name), None)
 
     def check_names(self, operation: Operation | Composed) -> None:
-        """Raise an error for a name or range that does not exist, and for an order that is needed.
+        """Raise an error for an unknown name or range, or an order that is missing.
 
         Names are those of terms, pairs, categories and classes.
         """

@@ -225,7 +225,7 @@ class Operation(ABC):
 
 
 def unordered(kind: str, term: str) -> ValueError:
-    """Return the error for an operation that needs an order which the categories lack."""
+    """Return the error for an operation on categories that lack an order."""
     return ValueError(
         f"{kind} needs ordered bins, and the categories of {shorten(term)!r} are unordered."
     )

@@ -185,7 +185,7 @@ def check_labels(term: str, labels: Sequence[str], names: Sequence[str]) -> None
 
 
 def check_class(of_class: str, classes: Sequence[str]) -> None:
-    """Raise ValueError if a class is named and has no score; no classes mean a single score."""
+    """Raise ValueError for an unknown class; no classes mean a single score."""
     if of_class and of_class not in classes:
         there = f"the classes here are {listing(classes)}." if classes else "there is one score "
         hint = did_you_mean(of_class, classes) if classes else "here. Omit of_class= to edit it."
