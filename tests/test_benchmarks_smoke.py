@@ -131,8 +131,13 @@ def test_truth_is_held_against_bands_the_planner_a_table_and_held_out_records(
     monkeypatch.setattr(truth, "CLASSES", ("clinical",))
     for module in (truth, real):
         monkeypatch.setattr(module, "NUMBERS", ("smooth",))
+        monkeypatch.setattr(module, "COUNTS", ("rare-counts",))
+    counted = real._data("rare-counts")
 
     def drawn(name):
+        if name == "rare-counts":
+            few = slice(600)
+            return replace(counted, X=counted.X[few], y=counted.y[few])
         task = "regression" if name == "smooth" else "classification"
         return make_additive(name, 600, task=task, random_state=0)
 
@@ -142,7 +147,7 @@ def test_truth_is_held_against_bands_the_planner_a_table_and_held_out_records(
     truth.main(["--problems", "400 people", "--epsilons", "4", "--fits", "1", *kept])
 
     found = tables(capsys.readouterr().out)
-    coverage, people, claims, planner, table, warned, calibration, of_numbers = found
+    coverage, people, claims, planner, table, warned, calibration, of_numbers, of_counts = found
     for row in (coverage[1], people[1], claims[1]):
         assert row[:3] == ["400 people", "4", "1"]
     for held in claims[1][3:]:  # a proportion needs a claim that holds
@@ -151,7 +156,9 @@ def test_truth_is_held_against_bands_the_planner_a_table_and_held_out_records(
     assert table[1][:3] == calibration[1][:3] == ["clinical", "4", "1"]
     assert re.fullmatch(r"\d\.\d\d -> \d\.\d\d", table[1][3])
     assert of_numbers[1][:3] == ["smooth", "4", "1"]
-    assert re.fullmatch(r"[+-]\d+\.\d% -> [+-]\d+\.\d%", of_numbers[1][3])
+    assert of_counts[1][:3] == ["rare-counts", "4", "1"]
+    for row in (of_numbers[1], of_counts[1]):
+        assert re.fullmatch(r"[+-]\d+\.\d% -> [+-]\d+\.\d%", row[3])
     assert [row[:2] for row in warned[1:]] == [
         ["400 people", "1"], ["table clinical", "1"], ["all", "2"],
     ]  # fmt: skip

@@ -11,11 +11,12 @@ import pandas as pd
 import pytest
 
 from attack_kit import Attack, Finding, estimator, first_find, replayed, schema_for
-from dpexplain import Categorical, Numeric, Range, models
+from dpexplain import Categorical, Numeric, Range, Schema, models
 from dpexplain.audit.records import without
 from dpexplain.models.boosting.records.binned import Records
 
 _FEATURES = {"age": Numeric(0, 100), "dose": Numeric(0, 1), "ward": Categorical(["a", "b", "c"])}
+_PAIR = {"pairs": [("age", "dose")]}
 _LOW, _HIGH = (20.0, 0.1, "a"), (80.0, 0.9, "c")
 
 
@@ -29,14 +30,18 @@ def one_record_of_scores(name: str) -> Finding:
 
 
 def _tipped_scales(name: str) -> Iterator[Finding]:
-    target = schema_for(name).target
-    ends = [target.low, target.high] if isinstance(target, Range) else list(target.labels)
-    for n in (0, 1, 10, 300):
+    kinds = [(schema_for(name).target, {"pairs": 0}), (schema_for(name).target, _PAIR)]
+    if "objective" in getattr(models, name)().get_params():
+        counts = Range(0, 40)
+        counted = {"objective": "poisson", "schema": Schema(_FEATURES, target=counts)}
+        kinds.append((counts, counted))
+    for n, (target, settings) in product((0, 1, 10, 300), kinds):
+        ends = [target.low, target.high] if isinstance(target, Range) else list(target.labels)
         rows = [*[_LOW] * n, *[_HIGH] * (n + 1)]
         X = pd.DataFrame(rows, columns=list(_FEATURES))
         y = pd.Series([ends[k % 2] for k in range(len(rows))])
-        for seed, pairs in product((None, 1, 2), (0, [("age", "dose")])):
-            fitted = estimator(name, features=_FEATURES, pairs=pairs)
+        for seed in (None, 1, 2):
+            fitted = estimator(name, features=_FEATURES, **settings)
             yield replayed(fitted, (X, y), without((X, y), len(X) - 1), extreme_seed=seed)
 
 
@@ -45,14 +50,14 @@ def cells_by_the_records(patch: pytest.MonkeyPatch) -> None:
     honest = Records.score_counts
 
     def score_counts(
-        self: Records, low: float, width: float, n_cells: int, bound: float = 1.0
+        self: Records, low: float, width: float, n_cells: int, largest: float = 1.0
     ) -> Any:
         self._settle()
         half = width * n_cells / 2
         middle = float(np.median(self._score)) if len(self) else low + half
         if self._odds and len(self):
             middle = float(np.log(middle))
-        return honest(self, middle - half, width, n_cells, bound)
+        return honest(self, middle - half, width, n_cells, largest)
 
     patch.setattr(Records, "score_counts", score_counts)
 

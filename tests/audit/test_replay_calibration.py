@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from itertools import product
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from dpexplain.audit import record, replay
@@ -17,7 +18,7 @@ from dpexplain.models import DPExplainableBoostingClassifier, DPExplainableBoost
 from dpexplain.models.boosting.budget import Budget
 from dpexplain.models.boosting.calibration import line
 from dpexplain.models.boosting.calibration.line import N_SUMS
-from dpexplain.models.boosting.records.binned import Records
+from dpexplain.models.boosting.records.binned import Records, count_levels
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 from effort import examples
 from replays import driven, neighbor_of
@@ -25,12 +26,16 @@ from replays import driven, neighbor_of
 pytestmark = pytest.mark.full
 
 FEATURES = {"age": Numeric(0, 100), "dose": Numeric(0, 1), "ward": Categorical(["a", "b", "c"])}
-TARGETS = {"classes": Classes(["no", "yes"]), "numbers": Range(-1, 9)}
-MODELS = {"classes": DPExplainableBoostingClassifier, "numbers": DPExplainableBoostingRegressor}
+TARGETS = {"classes": Classes(["no", "yes"]), "numbers": Range(-1, 9), "counts": Range(0, 9)}
+MODELS = {
+    "classes": DPExplainableBoostingClassifier,
+    "numbers": DPExplainableBoostingRegressor,
+    "counts": partial(DPExplainableBoostingRegressor, objective="poisson"),
+}
 
-ENDS = {"classes": ["no", "yes"], "numbers": [-1.0, 9.0]}
+ENDS = {"classes": ["no", "yes"], "numbers": [-1.0, 9.0], "counts": [0.0, 9.0]}
 
-both_kinds = pytest.mark.parametrize("kind", list(MODELS))
+each_kind = pytest.mark.parametrize("kind", list(MODELS))
 
 
 def make(kind="classes", **settings):
@@ -51,7 +56,7 @@ def make_data(n, seed, kind="classes"):
     return X, pd.Series(rng.choice(ENDS[kind], n))
 
 
-@both_kinds
+@each_kind
 @examples(25)
 @given(
     n=st.integers(1, 40),
@@ -62,6 +67,7 @@ def make_data(n, seed, kind="classes"):
 )
 @pytest.mark.filterwarnings("ignore:epsilon")
 def test_calibration_stays_within_the_guarantee(kind, n, seed, adjacency, epsilon, settings_):
+    assume(kind != "counts" or "pairs" not in settings_)
     estimator = make(kind, adjacency=adjacency, epsilon=epsilon, **settings_)
     data = make_data(n, seed, kind)
     model, transcript = record(estimator, *data, answers=driven(seed, bits=21 + seed % 14))
@@ -72,7 +78,7 @@ def test_calibration_stays_within_the_guarantee(kind, n, seed, adjacency, epsilo
     assert report.holds, report
 
 
-@both_kinds
+@each_kind
 @pytest.mark.parametrize(("adjacency", "most"), [("add_remove", 1.0), ("replace", 2.0)])
 def test_sums_have_the_sensitivity_of_one_leaf(adjacency, most, kind):
     _, transcript = record(make(kind, adjacency=adjacency), *make_data(30, 1, kind))
@@ -107,6 +113,18 @@ def residuals_without_bound(monkeypatch):
     monkeypatch.setattr(line, "numbers", beyond)
 
 
+def counts_without_bound(monkeypatch):
+    """Let residuals of counts reach as far as the public range."""
+    honest = line.event_counts
+
+    def unbounded(bound, high, clip, inside):
+        response = honest(bound, high, clip, inside)
+        levels = count_levels(high)[:, None] / bound
+        return replace(response, residuals=lambda expected: levels - expected)
+
+    monkeypatch.setattr(line, "event_counts", unbounded)
+
+
 def residuals_bounded_by_their_median(monkeypatch):
     """Bound residuals of numbers by the median of their sizes."""
 
@@ -132,35 +150,39 @@ def noise_of_a_tenth(monkeypatch):
 def cells_around_the_median_of_the_records(monkeypatch):
     """Let the edges of the cells depend on the records."""
 
-    def of_records(self, low, width, n_cells, bound):
+    def of_records(self, low, width, n_cells, largest):
         self._settle()
         half = width * n_cells / 2
         middle = float(np.median(self._score)) if len(self) else low + half
         if self._odds and len(self):
             middle = float(np.log(middle))
-        return honest(self, middle - half, width, n_cells, bound)
+        return honest(self, middle - half, width, n_cells, largest)
 
     honest = Records.score_counts
     monkeypatch.setattr(Records, "score_counts", of_records)
 
 
-@pytest.mark.parametrize("pairs", [0, [("age", "dose")]], ids=["curves", "pairs"])
+PLANTED = [
+    *product(
+        MODELS,
+        [
+            contributions_without_bound,
+            records_counted_three_times,
+            noise_of_a_tenth,
+            cells_around_the_median_of_the_records,
+        ],
+    ),
+    ("numbers", residuals_without_bound),
+    ("numbers", residuals_bounded_by_their_median),
+    ("counts", counts_without_bound),
+]
+OF_PAIRS = [case for case in PLANTED if case[0] != "counts"]
+
+
 @pytest.mark.parametrize(
-    ("kind", "mutant"),
-    [
-        *product(
-            MODELS,
-            [
-                contributions_without_bound,
-                records_counted_three_times,
-                noise_of_a_tenth,
-                cells_around_the_median_of_the_records,
-            ],
-        ),
-        ("numbers", residuals_without_bound),
-        ("numbers", residuals_bounded_by_their_median),
-    ],
-    ids=lambda part: part if isinstance(part, str) else part.__name__,
+    ("kind", "mutant", "pairs"),
+    [*((*case, 0) for case in PLANTED), *((*case, [("age", "dose")]) for case in OF_PAIRS)],
+    ids=lambda part: {int: "curves", list: "pairs", str: part}.get(type(part)) or part.__name__,
 )
 def test_replay_catches_a_planted_mistake_about_calibration(kind, mutant, pairs, monkeypatch):
     data = make_data(31, 5, kind)

@@ -44,7 +44,7 @@ def make(kind="classes", **settings_):
     defaults = {"schema": schema, "structure_seed": 3, "max_rounds": 5}
     if kind == "counts":
         defaults["objective"] = "poisson"
-    if kind in ("classes", "numbers"):
+    if kind in ("classes", "numbers", "counts"):
         defaults["calibrated"] = False  # see test_replay_calibration.py
     return estimator(**{**defaults, **settings_})
 

@@ -321,7 +321,7 @@ def _number() -> Problem:
     return Problem(10_000, _normals(8), curves, _numeric(8, -4, 4), 0.0, deviation=deviation)
 
 
-def _counts(correlation: float = 0.0) -> Problem:
+def _counts(correlation: float = 0.0, intercept: float = 0.3, dispersion: float = 0.5) -> Problem:
     curves: dict[str, Curve] = {
         "x0": lambda x: 0.6 * x, "x1": lambda x: 0.5 * np.sin(1.5 * x),
         "x2": lambda x: 0.5 * (x > 1), "x3": lambda x: -0.4 * x, "x4": nothing, "x5": nothing,
@@ -329,8 +329,9 @@ def _counts(correlation: float = 0.0) -> Problem:
     }  # fmt: skip
     draw = _normals(8, correlation)
     return Problem(
-        10_000, draw, curves, _numeric(8, -4, 4), 0.3, dispersion=0.5, correlation=correlation
-    )
+        10_000, draw, curves, _numeric(8, -4, 4), intercept, dispersion=dispersion,
+        correlation=correlation,
+    )  # fmt: skip
 
 
 def _classes(correlation: float = 0.0) -> Problem:
@@ -365,6 +366,12 @@ _MAKERS: dict[str, Callable[[], Problem]] = {
     "correlated classes": lambda: _classes(0.9),
 }
 PROBLEMS = tuple(_MAKERS)
+_MAKERS |= {
+    "rare counts": lambda: _counts(intercept=-3.0),
+    "dispersed counts": lambda: _counts(dispersion=3.0),
+}
+COUNTS = tuple(name for name in _MAKERS if name.endswith("counts"))
+"""Problems whose target is a count."""
 OTHERS = tuple(
     f"known {table}"
     for table in (

@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from bench_data import TABLES, found, splits
+from bench_data import TABLES, dataset_of, found, splits
 from bench_noise import estimator
+from bench_truth_problems import COUNTS as OF_COUNTS
+from bench_truth_problems import problem
 from numpy.typing import NDArray
 from scipy.stats import chi2
 
@@ -31,6 +33,9 @@ CLASSES = (
     "cardiotocography", "yeast", "banknote", "top-california", "top-elevators", "top-pol",
     "many-features", *SIMULATED, "paired-top-california", "paired-adult", "paired-interactions",
 )  # fmt: skip
+AS_COUNTS = "counts-"
+"""Tables whose target is fitted as a count."""
+COUNTS = (f"{AS_COUNTS}insurance", *(name.replace(" ", "-") for name in OF_COUNTS))
 NUMBERS = ("california", "wine", "abalone", "insurance", "elevators", "pol", "heavy-tails")
 PAIRED = "paired-"
 """Tables that are fitted with pairs of features, chosen privately."""
@@ -41,7 +46,7 @@ TOP_SHARE = 0.3
 
 def is_there(name: str) -> bool:
     """Whether a table is available without a download; if not, print that."""
-    name = name.removeprefix(PAIRED).removeprefix(TOP)
+    name = name.removeprefix(PAIRED).removeprefix(TOP).removeprefix(AS_COUNTS)
     return name not in TABLES or any(True for _ in found(None, [name]))
 
 
@@ -49,7 +54,11 @@ def is_there(name: str) -> bool:
 def _data(name: str) -> Any:
     if name in SIMULATED:
         return make_additive(name, 10_000, random_state=0)
-    data = TABLES[name.removeprefix(TOP)].load()
+    if name in COUNTS and not name.startswith(AS_COUNTS):
+        made = problem(name.replace("-", " "))
+        X, y = made.sample(0)
+        return dataset_of(X, pd.Series(y, name="count"), made.schema, name)
+    data = TABLES[name.removeprefix(TOP).removeprefix(AS_COUNTS)].load()
     if not name.startswith(TOP):
         return data
     is_top = data.y.to_numpy() >= np.quantile(data.y, 1.0 - TOP_SHARE)
@@ -156,6 +165,7 @@ def row_of_calibration(name: str, epsilon: float, seed: int) -> dict[str, Any]:
         "problem": name, "epsilon": epsilon, "seed": seed, "part": "calibration",
     }  # fmt: skip
     settings = {"objective": "squared"} if name in NUMBERS else {}
+    settings |= {"objective": "poisson"} if name in COUNTS else {}
     for calibrated in (False, True):
         # The same seed twice; with calibration, the trees have 5% less of the budget.
         settings |= {"reproducible_seed": seed, "calibrated": calibrated, "pairs": pairs}
@@ -164,6 +174,8 @@ def row_of_calibration(name: str, epsilon: float, seed: int) -> dict[str, Any]:
         X, y = data.X.iloc[test], data.y.iloc[test].to_numpy()
         if name in NUMBERS:
             quality = _quality_of_numbers(model.predict(X), y.astype(np.float64))
+        elif name in COUNTS:
+            quality = _quality_of_counts(model.predict(X), y.astype(np.float64))
         else:
             quality = _quality(model.predict_proba(X)[:, 1], y == model.classes_[1])
         row["calibrated" if calibrated else "released"] = quality
@@ -178,6 +190,21 @@ def _quality_of_numbers(predicted: FloatArray, y: FloatArray) -> dict[str, float
         "mean": float(np.mean(predicted)),
         "target": float(np.mean(y)),
         "slope": float(np.polyfit(predicted, y, 1)[0]),
+    }
+
+
+def _quality_of_counts(predicted: FloatArray, y: FloatArray) -> dict[str, float]:
+    from sklearn.linear_model import PoissonRegressor
+    from sklearn.metrics import mean_poisson_deviance
+
+    there = ~np.isnan(y)
+    predicted, y = predicted[there], y[there]
+    line = PoissonRegressor(alpha=0.0, max_iter=1000, tol=1e-8).fit(np.log(predicted)[:, None], y)
+    return {
+        "deviance": float(mean_poisson_deviance(y, predicted)),
+        "mean": float(np.mean(predicted)),
+        "target": float(np.mean(y)),
+        "slope": float(line.coef_[0]),
     }
 
 

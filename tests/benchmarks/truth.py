@@ -17,6 +17,7 @@ from bench_truth_planner import planner_rows
 from bench_truth_problems import OTHERS, PROBLEMS, problem
 from bench_truth_tables import (
     CLASSES,
+    COUNTS,
     NUMBERS,
     REAL,
     is_there,
@@ -69,9 +70,12 @@ def main(given: Sequence[str] | None = None) -> None:
     if found["calibration"]:
         groups = _grouped(found["calibration"])
         print("\nHeld-out records: released -> calibrated.\n")
-        _print([_calibration(rows) for rows in groups if rows[0]["problem"] not in NUMBERS])
+        others = (*NUMBERS, *COUNTS)
+        _print([_calibration(rows) for rows in groups if rows[0]["problem"] not in others])
         print("\nThe same for numbers.\n")
         _print([_of_numbers(rows) for rows in groups if rows[0]["problem"] in NUMBERS])
+        print("\nThe same for counts.\n")
+        _print([_of_counts(rows) for rows in groups if rows[0]["problem"] in COUNTS])
 
 
 def _cells(arguments: Any, part: str) -> list[Cell]:
@@ -86,7 +90,7 @@ def _cells(arguments: Any, part: str) -> list[Cell]:
     if part == "planner":
         epsilons, n_fits = LARGE, max(1, arguments.fits // 4)
     if part in ("tables", "calibration"):
-        usual = REAL if part == "tables" else (*CLASSES, *NUMBERS)
+        usual = REAL if part == "tables" else (*CLASSES, *NUMBERS, *COUNTS)
         known = (*REAL, *OTHER_TABLES) if part == "tables" else usual
         names = [name for name in arguments.tables or usual if name in known and is_there(name)]
         n_fits = max(1, arguments.fits // 8)
@@ -357,16 +361,32 @@ def _calibration(rows: list[Row]) -> Row:
     }
 
 
-def _of_numbers(rows: list[Row]) -> Row:
+def _too_low(rows: list[Row]) -> str:
     target = _of(rows, "released", "target")
     too_low = (
         np.mean(1.0 - _of(rows, kind, "mean") / target) for kind in ("released", "calibrated")
     )
+    return " -> ".join(f"{share:+.1%}" for share in too_low)
+
+
+def _of_counts(rows: list[Row]) -> Row:
+    by, error = _change(rows, "deviance")
+    return {
+        **_of_data(rows),
+        "average too low by": _too_low(rows),
+        "deviance": _before_and_after(rows, "deviance", 3),
+        "change": f"{by:+.3f} ({error:.3f})",
+        "slope": _before_and_after(rows, "slope", 2),
+        "worse": "worse" if by > error else "",
+    }
+
+
+def _of_numbers(rows: list[Row]) -> Row:
     ratio = _of(rows, "calibrated", "rms error") / _of(rows, "released", "rms error")
     by, error = _mean_and_error(100.0 * (ratio - 1.0))
     return {
         **_of_data(rows),
-        "average too low by": " -> ".join(f"{share:+.1%}" for share in too_low),
+        "average too low by": _too_low(rows),
         "change of rms error": f"{by:+.1f}% ({error:.1f})",
         "slope": _before_and_after(rows, "slope", 2),
         "worse": "worse" if by > error else "",

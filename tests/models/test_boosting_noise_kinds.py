@@ -14,7 +14,7 @@ from dpexplain.explain.noise_model import normal_certainty
 from dpexplain.io import from_json, to_json
 from dpexplain.models.additive.term_noise import stds_against_rest
 from dpexplain.models.boosting.released import released_path
-from dpexplain.models.boosting.uncertainty.curvature import _clipped_classes, _clipped_counts
+from dpexplain.models.boosting.uncertainty.curvature import _clipped_classes, clipped_counts
 from dpexplain.models.boosting.uncertainty.leaf_correlations import estimate_correlation
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 from dpexplain_widgets.payload.payload import build_payload
@@ -144,12 +144,18 @@ def test_an_explanation_of_several_classes_says_what_stands_out():
 
 def test_the_variance_of_clipped_counts_is_that_of_geometric_ones():
     """With 200,000 draws, the variance of clipped counts is known to about 1%."""
-    rates = np.array([0.3, 2.0, 9.0])
-    inside, variance = _clipped_counts(rates, 5.0, 1000.0)
-    y = np.random.default_rng(0).geometric(1 / (1 + rates), (200_000, 3)) - 1
-    residual = y - rates
+    rates = np.array([0.3, 2.0, 9.0, 150.0])
+    inside, variance = clipped_counts(rates, 5.0, 5.0, 1000.0)
+    y = np.random.default_rng(0).geometric(1 / (1 + rates), (200_000, 4)) - 1
+    residual = np.minimum(y, 1000) - rates
     np.testing.assert_allclose(inside, (np.abs(residual) < 5).mean(0), atol=0.01)
-    np.testing.assert_allclose(variance, np.clip(residual, -5, 5).var(0), rtol=0.03)
+    narrow = np.clip(residual, -5, 5)
+    np.testing.assert_allclose(variance, narrow.var(0), rtol=0.03)
+    for bound in (12.0, 400.0):
+        _, covariance = clipped_counts(rates, 5.0, bound, 1000.0)
+        wide = np.clip(residual, -bound, bound)
+        expected = ((narrow - narrow.mean(0)) * wide).mean(0)
+        np.testing.assert_allclose(covariance, expected, rtol=0.05)
 
 
 @pytest.mark.parametrize("clip", [1.0, 0.5])

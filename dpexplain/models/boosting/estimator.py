@@ -65,7 +65,7 @@ from dpexplain.models.boosting.recipe import (
     recipe,
     schedule,
 )
-from dpexplain.models.boosting.records.binned import LOGISTIC, SQUARED
+from dpexplain.models.boosting.records.binned import LOGISTIC, POISSON, SQUARED
 from dpexplain.models.boosting.records.opening import record_source
 from dpexplain.models.boosting.records.source import Encoding
 from dpexplain.models.boosting.records.threads import Team, check_n_jobs
@@ -367,7 +367,7 @@ class _PrivateBoosting(PrivateEstimator):
         """Whether the fit spends budget on calibration, if the recipe sets any aside."""
         if not self.calibrated or self.schema is None:
             return False
-        return self._objective(self.schema).loss in (LOGISTIC, SQUARED)
+        return self._objective(self.schema).loss in (LOGISTIC, POISSON, SQUARED)
 
     def _releases(self, n_features: int) -> tuple[Releases, ...]:
         budget = self._budget(n_features, self.schema)

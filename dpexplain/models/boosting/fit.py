@@ -51,7 +51,7 @@ from dpexplain.models.boosting.recipe import (
     signal_ratio,
 )
 from dpexplain.models.boosting.records._kernels_sums import LATTICE
-from dpexplain.models.boosting.records.binned import SQUARED, BinnedRecords
+from dpexplain.models.boosting.records.binned import POISSON, SQUARED, BinnedRecords
 from dpexplain.models.boosting.records.source import RecordSource
 from dpexplain.models.boosting.released import LeafSteps, PrivateBins, PrivateFit
 from dpexplain.models.boosting.structure import random_visits
@@ -359,8 +359,9 @@ def fit_private(
         budget,
         mechanism,
         parameters=parameters,
-        clip=float(fit.clips[-1]) if objective.loss is SQUARED else None,
+        clip=float(fit.clips[-1]) if objective.loss in (POISSON, SQUARED) else None,
         inside=fit.schedule.clip_quantile,
+        high=objective.residual_unit if objective.loss is POISSON else None,
     )
     if line is not None:
         line = line.converted(objective.scale, objective.offset)

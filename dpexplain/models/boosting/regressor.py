@@ -238,12 +238,12 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
     calibrated : bool, default=True
         Whether the scores are scaled and shifted so that predictions are right on average; without
         this, those for a skewed target are too low or too high, because residuals are clipped. The
-        scale and the shift are computed from sums over the records, which take 5% of the boosting
-        phase's mu squared, or half of what `pair_budget_frac` leaves if that is less. They are
-        corrected for how closely the curves follow the noise of these records, at no cost. If the
-        sums are mostly noise, the scores hardly change. The order of the predictions stays the
-        same. This has no effect and costs nothing for counts (``objective="poisson"``), without a
-        schema, with the paper preset, or if composition is not joint.
+        scores of counts are the logarithms of their expected values. The scale and the shift are
+        computed from sums over the records, which take 5% of the boosting phase's mu squared, or
+        half of what `pair_budget_frac` leaves if that is less. They are corrected for how closely
+        the curves follow the noise of these records, at no cost. If the sums are mostly noise, the
+        scores hardly change. The order of the predictions stays the same. This has no effect and
+        costs nothing without a schema, with the paper preset, or if composition is not joint.
     objective : {"squared", "poisson"}, default="squared"
         Loss of the fit: squared error for the mean of the target, or Poisson deviance for the
         expected value of a count. For counts, contributions add up to the logarithm of the expected

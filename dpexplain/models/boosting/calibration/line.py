@@ -1,14 +1,15 @@
 """A line, applied to the scores, that calibrates the predictions.
 
-A short fit with clipped residuals leaves predictions too close to their average and, if a numeric
-target is skewed, too low or too high on average. One release of a few sums over the records shows
-by how much: the residuals that remain, in total and in the direction of the scores, and the number
-of records in each of ten groups of scores. What sampling noise in the outcomes of these records is
-expected to add is subtracted, so that the line holds for new people; see `overfitting`. The line is
-the most probable one given these sums, whose noise is known, and a prior that is centered on no
-change.
+A short fit with clipped residuals leaves predictions too close to their average and, if a number
+or a count is skewed, too low or too high on average. One release of a few sums over the records
+shows by how much: the residuals that remain, in total and in the direction of the scores, and the
+number of records in each of ten groups of scores. What sampling noise in the outcomes of these
+records is expected to add is subtracted, so that the line holds for new people; see `overfitting`.
+The line is the most probable one given these sums, whose noise is known, and a prior that is
+centered on no change.
 
-Scores are in log-odds, or in units of the fit's last clip. Both are about the size of the scores.
+Scores are in log-odds, in logarithms of rates, or in units of the fit's last clip. All are about
+the size of the scores.
 """
 
 from __future__ import annotations
@@ -27,18 +28,24 @@ from dpexplain.models.boosting.budget import Budget
 from dpexplain.models.boosting.calibration.responses import (
     CLASSES,
     Response,
+    bound_of_counts,
     bound_of_numbers,
+    counts_inside,
+    event_counts,
     numbers,
 )
-from dpexplain.models.boosting.calibration.scores import ScoreCells, reweighted, score_cells
+from dpexplain.models.boosting.calibration.scores import (
+    WIDER_SHARE,
+    WIDER_SHARE_OF_COUNTS,
+    ScoreCells,
+    reweighted,
+    score_cells,
+)
 from dpexplain.models.boosting.records._kernels_sums import LATTICE
 from dpexplain.models.boosting.records.binned import BinnedRecords
 from dpexplain.models.boosting.uncertainty.curvature import INSIDE_CLIP
 
 FloatArray = NDArray[np.float64]
-
-PRIOR_STD = np.array([0.2, 0.2])
-"""Scales of the priors: of the shift at the center, and of the logarithm of the scale."""
 
 PRIOR_FREEDOM = 1.0
 """Degrees of freedom of the prior (Student's t): small deviations that noise explains are ignored,
@@ -207,6 +214,7 @@ def release_line(
     parameters: Callable[[float], float],
     clip: float | None = None,
     inside: float | None = None,
+    high: float | None = None,
 ) -> Line | None:
     """Release the sums and compute the line.
 
@@ -228,9 +236,11 @@ def release_line(
         many free parameters would follow sampling noise as closely as the fit; see
         `fitted_parameters`.
     clip : float or None, default=None
-        Last clip of a fit to numbers; None for two classes.
+        Last clip of a fit to numbers or counts; None for two classes.
     inside : float or None, default=None
         Proportion of the residuals of numbers that this clip leaves unchanged; None if unknown.
+    high : float or None, default=None
+        Largest public count of a fit to counts, which is the unit of the boosting loop.
 
     Returns
     -------
@@ -239,22 +249,35 @@ def release_line(
     """
     if not budget.line_share:
         return None
-    unit, bound, response, followed = 1.0, 1.0, CLASSES, 1.0
-    if clip is not None:
-        unit, bound = clip, bound_of_numbers(n_samples, budget.line_multiplier)
+    unit = 1.0 if clip is None or high is not None else clip
+    share = WIDER_SHARE if high is None else WIDER_SHARE_OF_COUNTS
+    cells = score_cells(counts, [curve / unit for curve in curves], wider_share=share)
+    bound, largest, response, followed = 1.0, 1.0, CLASSES, 1.0
+    if clip is not None and high is None:
+        bound = bound_of_numbers(n_samples, budget.line_multiplier)
         followed = INSIDE_CLIP if inside is None else inside
-        response = numbers(bound, followed)
-    cells = score_cells(counts, [curve / unit for curve in curves])
+        largest, response = bound * unit, numbers(bound, followed)
+    elif clip is not None and high is not None:
+        bound = bound_of_counts(cells, high, n_samples, budget.line_multiplier) / high
+        followed = counts_inside(cells, clip * high, high)
+        largest, response = high, event_counts(bound * high, high, clip * high, followed)
     each = contributions(cells, response)
     place = cells.low * unit, cells.width * unit, len(cells.weights)
-    exact = records.score_counts(*place, bound * unit)
+    exact = records.score_counts(*place, largest)
     phase = line_phase(budget)
     with mechanism.phase(phase):
         sums = mechanism.release(np.einsum("yc,ycj->j", exact, each.steps))
     per_step = _LARGEST / LATTICE
     found = np.asarray(sums * per_step, dtype=np.float64)
     residuals, groups, std = found[:2], found[2:], phase.sigma_int * per_step
-    cells = reweighted(cells, each.group, groups / GROUP_WEIGHT, n_samples, std / GROUP_WEIGHT)
+    cells = reweighted(
+        cells,
+        each.group,
+        groups / GROUP_WEIGHT,
+        n_samples,
+        std / GROUP_WEIGHT,
+        far_matters=high is not None,
+    )
     line = fitted_line(cells, each, residuals, n_samples, std)
     if line is not None:
         slope = bound * float(cells.weights @ response.slope(cells.middles))
@@ -306,7 +329,7 @@ def overfitting(
     response = each.response
     change = np.gradient(each.directions, cells.middles, axis=0)
     expected = response.mean(line.scale * cells.middles + line.shift)
-    scatter = cells.weights * response.variance(expected)
+    scatter = cells.weights * (response.followed or response.variance)(expected)
     slope = float(cells.weights @ response.slope(cells.middles))
     return np.asarray(n_parameters / max(slope, _LEAST_SLOPE) * (scatter @ change))
 
@@ -336,7 +359,7 @@ def fitted_line(
     Line or None
         None if the sums are so far off that the most probable line is not finite.
     """
-    response = each.response
+    response, prior_std = each.response, np.array(each.response.prior_std)
     n, away = max(n_samples, 1.0), cells.middles - each.center
     moves = n * cells.weights[:, None] * each.directions
     variance = each.directions.T @ (moves * response.variance(each.expected)[:, None])
@@ -347,7 +370,7 @@ def fitted_line(
         moved = each.center + at[0] + scale * away
         slopes = response.slope(moved)
         jacobian = moves.T @ np.column_stack([slopes, slopes * scale * away])
-        prior = (PRIOR_FREEDOM + 1.0) / (PRIOR_FREEDOM * PRIOR_STD**2 + at**2)
+        prior = (PRIOR_FREEDOM + 1.0) / (PRIOR_FREEDOM * prior_std**2 + at**2)
         hessian = jacobian.T @ precision @ jacobian + np.diag(prior)
         left = sums - moves.T @ (response.mean(moved) - each.expected)
         step = np.linalg.solve(hessian, jacobian.T @ precision @ left - prior * at)

@@ -45,7 +45,8 @@ def fitted_parameters(
 
     This is the trace of the matrix that maps the sampling errors of the residual sums in all bins
     to the changes in these sums that the fit makes in response. Features are assumed to be
-    independent, and each tree to be the average one of its feature.
+    independent, each tree to be the average one of its feature, and the curvature to be the same in
+    all bins, which is accurate enough for counts.
 
     Parameters
     ----------
@@ -73,7 +74,8 @@ def fitted_parameters(
             own = np.flatnonzero(visits.feature == k)
             leaves = visits.leaf_of_bin[own, : len(feature.counts)]
             mass = curvature * np.maximum(feature.counts, 0.0)
-            gain = steps.gain[steps.start[own, None] + leaves]
+            # A step that all leaves take together changes the mean only.
+            gain = steps.gain[steps.start[own, None] + leaves] * ~steps.together[own, None]
             found = _followed(leaves, gain, mass)
             total += found if direction is None else min(found, len(np.unique(curve)) - 1.0)
     return total

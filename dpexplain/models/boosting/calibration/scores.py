@@ -27,8 +27,11 @@ _REACH = 12.0
 _LEAST_STD = 0.01
 """Minimum standard deviation of the scores for the width of the cells."""
 
-_WIDER, _WIDER_SHARE = 2.0, 0.02
+_WIDER, WIDER_SHARE = 2.0, 0.02
 """A small part of the distribution is normal and this much wider, so that no group is empty."""
+
+WIDER_SHARE_OF_COUNTS = 0.002
+"""For counts: the highest scores have a large part of all events, however few records have them."""
 
 _USUAL_ERROR = 0.5, 0.02
 """Prior standard deviation of the share of a group: relative to the share, and absolute."""
@@ -58,7 +61,12 @@ class ScoreCells:
         return np.asarray(self.low + self.width * (np.arange(len(self.weights)) + 0.5))
 
 
-def score_cells(counts: Sequence[BinCounts], curves: Sequence[FloatArray]) -> ScoreCells:
+def score_cells(
+    counts: Sequence[BinCounts],
+    curves: Sequence[FloatArray],
+    *,
+    wider_share: float = WIDER_SHARE,
+) -> ScoreCells:
     """Compute the distribution of the scores, assuming independent features.
 
     Parameters
@@ -67,6 +75,8 @@ def score_cells(counts: Sequence[BinCounts], curves: Sequence[FloatArray]) -> Sc
         Noisy number of records in each bin of each feature.
     curves : sequence of ndarray of shape (n_bins,)
         Released curves, whose sum is the score.
+    wider_share : float, default=0.02
+        Part of the distribution that is wider.
 
     Returns
     -------
@@ -90,12 +100,18 @@ def score_cells(counts: Sequence[BinCounts], curves: Sequence[FloatArray]) -> Sc
     low = sum(means) - (N_CELLS // 2 + 0.5) * width
     away = (np.arange(N_CELLS) - N_CELLS // 2) * width / (_WIDER * alone)
     wider = np.exp(-0.5 * away**2)
-    found = (1.0 - _WIDER_SHARE) * found / found.sum() + _WIDER_SHARE * wider / wider.sum()
+    found = (1.0 - wider_share) * found / found.sum() + wider_share * wider / wider.sum()
     return ScoreCells(low, width, found)
 
 
 def reweighted(
-    cells: ScoreCells, group: NDArray[np.intp], counts: FloatArray, n_samples: float, std: float
+    cells: ScoreCells,
+    group: NDArray[np.intp],
+    counts: FloatArray,
+    n_samples: float,
+    std: float,
+    *,
+    far_matters: bool = False,
 ) -> ScoreCells:
     """Adjust the proportion of records in each group of cells to match noisy counts.
 
@@ -110,6 +126,9 @@ def reweighted(
         Noisy number of records.
     std : float
         Standard deviation of the noise in a count.
+    far_matters : bool, default=False
+        Whether a group with a share close to 0 may matter as much as any other, so that noise must
+        not fill it. Then the prior variance falls with the share.
 
     Returns
     -------
@@ -119,7 +138,8 @@ def reweighted(
     """
     n = max(n_samples, 1.0)
     own = np.bincount(group, cells.weights, len(counts))
-    prior = (_USUAL_ERROR[0] * own) ** 2 + _USUAL_ERROR[1] ** 2
+    absolute = _USUAL_ERROR[1] * own if far_matters else _USUAL_ERROR[1] ** 2
+    prior = (_USUAL_ERROR[0] * own) ** 2 + absolute
     found = own + (counts / n - own) * prior / (prior + std**2 / n**2)
     factor = np.maximum(found, _LEAST_FACTOR * own) / np.where(own > 0.0, own, 1.0)
     weights = cells.weights * factor[group]

@@ -96,6 +96,10 @@ _PAIR_ROWS = 1 << 14
 LEVELS = np.linspace(-1.0, 1.0, 65)
 """Levels to which clipped residuals are rounded to calibrate a fit to numbers."""
 
+_EACH_COUNT, _BETWEEN_LEVELS, _MOST_LARGE = 64.0, 1.05, 400
+"""Every count up to the first number is a level; larger ones are at most this factor apart, unless
+that would take too many levels."""
+
 _MOST_STACKED = 1 << 23
 """Maximum number of bins in a copy of the bins of all features."""
 
@@ -110,6 +114,27 @@ SQUARED = Loss(
 POISSON = Loss(
     "POISSON", _kernels_exp.poisson_leaf_sums, _kernels_exp.poisson_bin_sums, _mean_poisson
 )
+
+
+def count_levels(high: float) -> NDArray[np.float64]:
+    """Return the levels to which counts are rounded to calibrate a fit to them.
+
+    Unlike a residual, a small count needs no rounding, which would shift the rates of rare events.
+
+    Parameters
+    ----------
+    high : float
+        Upper end of the public range of counts; the last level.
+
+    Returns
+    -------
+    ndarray of shape (n_levels,)
+    """
+    if high <= _EACH_COUNT:
+        return np.append(np.arange(np.ceil(high)), high)
+    n_large = int(np.ceil(np.log(high / _EACH_COUNT) / np.log(_BETWEEN_LEVELS)))
+    large = np.geomspace(_EACH_COUNT, high, 1 + min(n_large, _MOST_LARGE))
+    return np.concatenate([np.arange(_EACH_COUNT), large])
 
 
 def _levels(residual: NDArray[np.float32], bound: float) -> NDArray[np.intp]:
@@ -188,12 +213,13 @@ class BinnedRecords(Protocol):
         ...
 
     def score_counts(
-        self, low: float, width: float, n_cells: int, bound: float = 1.0
+        self, low: float, width: float, n_cells: int, largest: float = 1.0
     ) -> NDArray[np.int64]:
         """Count the records by outcome and score cell, shape (n_outcomes, n_cells).
 
-        Outcomes are the two classes, or the levels of residuals that are clipped to `bound`. Cells
-        have equal widths. Scores outside the cells are counted in the nearest one.
+        Outcomes are the two classes, the levels of residuals that are clipped to `largest`, or the
+        levels of counts up to `largest`; see `count_levels`. Cells have equal widths. Scores
+        outside the cells are counted in the nearest one.
         """
         ...
 
@@ -349,7 +375,7 @@ class Records:
         return counts
 
     def score_counts(
-        self, low: float, width: float, n_cells: int, bound: float = 1.0
+        self, low: float, width: float, n_cells: int, largest: float = 1.0
     ) -> NDArray[np.int64]:
         """Count the records by outcome and score cell, shape (n_outcomes, n_cells)."""
         self._settle()
@@ -357,13 +383,20 @@ class Records:
         ends = (
             _kernels.odds_factors(ends_of_cells) if self._odds else ends_of_cells.astype(np.float32)
         )
-        n_outcomes = 2 if self._odds else len(LEVELS)
+        levels = count_levels(largest) if self._loss is POISSON else LEVELS
+        limits = (0.5 / largest * (levels[1:] + levels[:-1])).astype(np.float32)
+        n_outcomes = 2 if self._odds else len(levels)
         counts = np.zeros(n_outcomes * n_cells, dtype=np.int64)
         for start in range(0, len(self), _PAIR_ROWS):
             rows = slice(start, start + _PAIR_ROWS)
             score, target = self._score[rows], self._target[rows]
             cell = np.searchsorted(ends, score, side="right")  # the last, if NaN
-            outcome = target > 0.5 if self._odds else _levels(target - score, bound)
+            if self._odds:
+                outcome = (target > 0.5).astype(np.intp)
+            elif self._loss is POISSON:
+                outcome = np.searchsorted(limits, target, side="right")  # the last, if NaN
+            else:
+                outcome = _levels(target - score, largest)
             counts += np.bincount(cell + n_cells * outcome, minlength=len(counts))
         return counts.reshape(n_outcomes, n_cells)
 

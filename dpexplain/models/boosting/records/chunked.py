@@ -122,10 +122,10 @@ class ChunkedRecords:
         return total(p.joint_counts(groups, pairs) for p in self._chunks)
 
     def score_counts(
-        self, low: float, width: float, n_cells: int, bound: float = 1.0
+        self, low: float, width: float, n_cells: int, largest: float = 1.0
     ) -> NDArray[np.int64]:
         """Count the records by outcome and score cell, shape (n_outcomes, n_cells)."""
-        return total(p.score_counts(low, width, n_cells, bound) for p in self._chunks)
+        return total(p.score_counts(low, width, n_cells, largest) for p in self._chunks)
 
     def cross(self, crossing: Crossing) -> None:
         """Add a column with the cell of each record in a crossing of two features."""

@@ -475,10 +475,10 @@ class ClusterRecords:
         return total(self._shards.ask("joint_counts", groups, pairs))
 
     def score_counts(
-        self, low: float, width: float, n_cells: int, bound: float = 1.0
+        self, low: float, width: float, n_cells: int, largest: float = 1.0
     ) -> NDArray[np.int64]:
         """Count the records by outcome and score cell, shape (n_outcomes, n_cells)."""
-        return total(self._shards.ask("score_counts", low, width, n_cells, bound))
+        return total(self._shards.ask("score_counts", low, width, n_cells, largest))
 
     def cross(self, crossing: Crossing) -> None:
         """Store a crossing; the next query adds a column with the cell of each record."""

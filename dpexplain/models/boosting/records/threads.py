@@ -186,10 +186,10 @@ class SharedRecords:
         return self._total(lambda share: share.joint_counts(groups, pairs))
 
     def score_counts(
-        self, low: float, width: float, n_cells: int, bound: float = 1.0
+        self, low: float, width: float, n_cells: int, largest: float = 1.0
     ) -> NDArray[np.int64]:
         """Count the records by outcome and score cell, shape (n_outcomes, n_cells)."""
-        return self._total(lambda share: share.score_counts(low, width, n_cells, bound))
+        return self._total(lambda share: share.score_counts(low, width, n_cells, largest))
 
     def cross(self, crossing: Crossing) -> None:
         """Add a column with the cell of each record in a crossing of two features."""

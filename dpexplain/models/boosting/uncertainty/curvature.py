@@ -30,6 +30,7 @@ _N_JOINT_NODES = 32
 
 _N_RATES = 64
 _LARGEST_COUNT = 500
+_LARGEST_RATE = 50.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,7 +209,7 @@ def poisson_curvature(
     Curvature
     """
     rates = np.geomspace(1e-4 * high, high, _N_RATES)
-    followed, scatter = _clipped_counts(rates, clip, high)
+    followed, scatter = clipped_counts(rates, clip, clip, high)
     mass, variance, weight = [], [], []
     for w, score, node_weights in _scores(terms):
         rate = np.clip(np.exp(score), rates[0], high)
@@ -218,22 +219,39 @@ def poisson_curvature(
     return Curvature(tuple(mass), tuple(variance), tuple(weight))
 
 
-def _clipped_counts(rates: FloatArray, clip: float, high: float) -> tuple[FloatArray, FloatArray]:
-    """Return the proportion of residuals inside the clip, and the clipped variance.
+def clipped_counts(
+    rates: FloatArray, clip: float, bound: float, high: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return the share of residuals inside a clip, and their clipped covariance.
 
-    Each array contains one value for each rate. The variance is that of all residuals after
-    clipping. Counts have a geometric distribution and are clipped to the public range.
+    Counts have a geometric distribution and are clipped to the public range.
+
+    Parameters
+    ----------
+    rates : ndarray of shape (n_rates,)
+        Expected counts.
+    clip, bound : float
+        Two bounds on a residual, in counts. If they are the same, the covariance is a variance.
+    high : float
+        Upper end of the public range of counts.
+
+    Returns
+    -------
+    inside, covariance : ndarray of shape (n_rates,)
+        Proportion of the residuals inside `clip`, and covariance of residuals that are clipped to
+        `clip` with the same residuals clipped to `bound`.
     """
     counts = np.arange(int(min(high, _LARGEST_COUNT)) + 1.0)
-    chance = np.exp(
-        counts * np.log(rates[:, None] / (1.0 + rates[:, None])) - np.log1p(rates)[:, None]
-    )
+    # Around a large rate, counts are so spread out that one per group of this size is enough.
+    group = np.maximum(1.0, rates / _LARGEST_RATE)[:, None]
+    of_group = rates[:, None] / group
+    chance = np.exp(counts * np.log(of_group / (1.0 + of_group)) - np.log1p(of_group))
     chance[:, -1] += np.maximum(1.0 - chance.sum(axis=1), 0.0)  # counts end at the public range
-    residual = counts - rates[:, None]
-    clipped = np.clip(residual, -clip, clip)
-    mean = (chance * clipped).sum(axis=1)
+    residual = np.minimum(counts * group, high) - rates[:, None]
+    narrow, wide = (np.clip(residual, -limit, limit) for limit in (clip, bound))
+    means = (chance * narrow).sum(axis=1) * (chance * wide).sum(axis=1)
     inside = (chance * (np.abs(residual) < clip)).sum(axis=1)
-    return inside, np.maximum((chance * clipped**2).sum(axis=1) - mean**2, 0.0)
+    return inside, np.maximum((chance * narrow * wide).sum(axis=1) - means, 0.0)
 
 
 def softmax_curvature(terms: AdditiveTerms, clip: float, inside: float | None) -> Curvature:
