@@ -123,6 +123,15 @@ def test_race_prints_both_libraries_with_ratios(load, capsys, monkeypatch):
         assert row[6].startswith("AUROC 0.")
 
 
+def test_calibration_of_classes_is_held_against_held_out_records(load, capsys):
+    chosen = ["--parts", "calibration", "--tables", "three-classes"]
+    load("truth").main([*chosen, "--epsilons", "4", "--fits", "8", "--jobs", "1"])
+    ((names, row),) = tables(capsys.readouterr().out)
+    assert row[:3] == ["three-classes", "4", "1"]
+    assert names[8] == "accuracy"
+    assert re.fullmatch(r"0\.\d{4} -> 0\.\d{4}", row[8])
+
+
 def test_truth_is_held_against_bands_the_planner_a_table_and_held_out_records(
     load, capsys, monkeypatch, tmp_path
 ):

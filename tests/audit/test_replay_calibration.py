@@ -18,7 +18,9 @@ from dpexplain.models import DPExplainableBoostingClassifier, DPExplainableBoost
 from dpexplain.models.boosting.budget import Budget
 from dpexplain.models.boosting.calibration import line
 from dpexplain.models.boosting.calibration.line import N_SUMS
+from dpexplain.models.boosting.records import class_sums
 from dpexplain.models.boosting.records.binned import Records, count_levels
+from dpexplain.models.boosting.records.class_sums import ClassSums
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 from effort import examples
 from replays import driven, neighbor_of
@@ -26,14 +28,25 @@ from replays import driven, neighbor_of
 pytestmark = pytest.mark.full
 
 FEATURES = {"age": Numeric(0, 100), "dose": Numeric(0, 1), "ward": Categorical(["a", "b", "c"])}
-TARGETS = {"classes": Classes(["no", "yes"]), "numbers": Range(-1, 9), "counts": Range(0, 9)}
+TARGETS = {
+    "classes": Classes(["no", "yes"]),
+    "numbers": Range(-1, 9),
+    "counts": Range(0, 9),
+    "several": Classes(["no", "yes", "maybe"]),
+}
 MODELS = {
     "classes": DPExplainableBoostingClassifier,
     "numbers": DPExplainableBoostingRegressor,
     "counts": partial(DPExplainableBoostingRegressor, objective="poisson"),
+    "several": DPExplainableBoostingClassifier,
 }
 
-ENDS = {"classes": ["no", "yes"], "numbers": [-1.0, 9.0], "counts": [0.0, 9.0]}
+ENDS = {
+    "classes": ["no", "yes"],
+    "numbers": [-1.0, 9.0],
+    "counts": [0.0, 9.0],
+    "several": ["no", "yes"],
+}
 
 each_kind = pytest.mark.parametrize("kind", list(MODELS))
 
@@ -67,7 +80,7 @@ def make_data(n, seed, kind="classes"):
 )
 @pytest.mark.filterwarnings("ignore:epsilon")
 def test_calibration_stays_within_the_guarantee(kind, n, seed, adjacency, epsilon, settings_):
-    assume(kind != "counts" or "pairs" not in settings_)
+    assume(kind in ("classes", "numbers") or "pairs" not in settings_)
     estimator = make(kind, adjacency=adjacency, epsilon=epsilon, **settings_)
     data = make_data(n, seed, kind)
     model, transcript = record(estimator, *data, answers=driven(seed, bits=21 + seed % 14))
@@ -84,7 +97,8 @@ def test_sums_have_the_sensitivity_of_one_leaf(adjacency, most, kind):
     _, transcript = record(make(kind, adjacency=adjacency), *make_data(30, 1, kind))
     phase, answer = transcript.phases[-1], transcript.answers[-1]
     assert phase.sensitivity_int == most * 2**20
-    assert answer.shape == (N_SUMS,)
+    # A sum for each of three classes, one for the scores, and six groups for each class.
+    assert answer.shape == (22 if kind == "several" else N_SUMS,)
 
 
 # Planted mistakes.
@@ -162,9 +176,52 @@ def cells_around_the_median_of_the_records(monkeypatch):
     monkeypatch.setattr(Records, "score_counts", of_records)
 
 
+def vectors_without_bound(monkeypatch):
+    """Sum residuals of classes times scores, without dividing by their norm."""
+    honest = ClassSums.parts
+
+    def parts(self, score):
+        p, z, weight = honest(self, score)
+        return p, z, np.ones_like(weight)
+
+    monkeypatch.setattr(ClassSums, "parts", parts)
+
+
+def vectors_bounded_without_their_direction(monkeypatch):
+    """Divide by a norm that forgets the direction of the scores."""
+    honest = ClassSums.parts
+
+    def parts(self, score):
+        p, z, weight = honest(self, score)
+        return p, z, np.maximum(weight, np.sqrt(0.5))
+
+    monkeypatch.setattr(ClassSums, "parts", parts)
+
+
+def groups_that_count_four_times(monkeypatch):
+    monkeypatch.setattr(class_sums, "GROUP_WEIGHT", 4 * class_sums.GROUP_WEIGHT)
+
+
+def classes_counted_three_times(monkeypatch):
+    honest = Records.class_sums
+    monkeypatch.setattr(Records, "class_sums", lambda self, each: 3 * honest(self, each))
+
+
+def centered_by_the_records(monkeypatch):
+    """Let the center of the scores of classes depend on the records."""
+    honest = Records.class_sums
+
+    def of_records(self, each):
+        self._settle()
+        middle = np.median(self._score, axis=1) if len(self) else each.center
+        return honest(self, ClassSums(middle - middle.mean(), each.spread))
+
+    monkeypatch.setattr(Records, "class_sums", of_records)
+
+
 PLANTED = [
     *product(
-        MODELS,
+        ["classes", "numbers", "counts"],
         [
             contributions_without_bound,
             records_counted_three_times,
@@ -175,8 +232,19 @@ PLANTED = [
     ("numbers", residuals_without_bound),
     ("numbers", residuals_bounded_by_their_median),
     ("counts", counts_without_bound),
+    *product(
+        ["several"],
+        [
+            vectors_without_bound,
+            vectors_bounded_without_their_direction,
+            groups_that_count_four_times,
+            classes_counted_three_times,
+            noise_of_a_tenth,
+            centered_by_the_records,
+        ],
+    ),
 ]
-OF_PAIRS = [case for case in PLANTED if case[0] != "counts"]
+OF_PAIRS = [case for case in PLANTED if case[0] in ("classes", "numbers")]
 
 
 @pytest.mark.parametrize(

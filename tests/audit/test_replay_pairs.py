@@ -42,10 +42,9 @@ def make(kind="classes", **settings_):
     estimator, target, _ = TARGETS[kind]
     schema = Schema(FEATURES, target=target)
     defaults = {"schema": schema, "structure_seed": 3, "max_rounds": 5}
+    defaults["calibrated"] = False  # see test_replay_calibration.py
     if kind == "counts":
         defaults["objective"] = "poisson"
-    if kind in ("classes", "numbers", "counts"):
-        defaults["calibrated"] = False  # see test_replay_calibration.py
     return estimator(**{**defaults, **settings_})
 
 

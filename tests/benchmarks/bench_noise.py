@@ -107,7 +107,7 @@ def _noise_stds(model: Any) -> list[FloatArray]:
     fit, terms = model._fit, model._released_terms
     draws = simulate_noise(fit, terms, objective, n_structures=_FEW_STRUCTURES)
     if fit.line is not None:
-        draws = tuple(fit.line.of_noise(each, terms) for each in draws)
+        draws = fit.line.of_noise(draws, terms)
     stds = np.stack([np.sqrt((own.privacy**2).mean(axis=0)) for own in draws], axis=1)
     curves = _curves(model)
     ends = np.cumsum([len(curve) for curve in curves])

@@ -37,6 +37,16 @@ AS_COUNTS = "counts-"
 """Tables whose target is fitted as a count."""
 COUNTS = (f"{AS_COUNTS}insurance", *(name.replace(" ", "-") for name in OF_COUNTS))
 NUMBERS = ("california", "wine", "abalone", "insurance", "elevators", "pol", "heavy-tails")
+SEVERAL = {
+    "california-in-3": (0.33, 0.67),
+    "pol-in-3": (0.5, 0.8),
+    "elevators-in-4": (0.25, 0.5, 0.75),
+    "wine-in-3": (0.33, 0.8),
+    "abalone-in-3": (0.33, 0.67),
+    "three-classes": (),
+    "correlated-classes": (),
+}
+"""Quantiles that divide the numeric target of a table into classes; the last two are simulated."""
 PAIRED = "paired-"
 """Tables that are fitted with pairs of features, chosen privately."""
 TOP = "top-"
@@ -47,6 +57,8 @@ TOP_SHARE = 0.3
 def is_there(name: str) -> bool:
     """Whether a table is available without a download; if not, print that."""
     name = name.removeprefix(PAIRED).removeprefix(TOP).removeprefix(AS_COUNTS)
+    if SEVERAL.get(name):
+        name = name.partition("-in-")[0]
     return name not in TABLES or any(True for _ in found(None, [name]))
 
 
@@ -54,16 +66,25 @@ def is_there(name: str) -> bool:
 def _data(name: str) -> Any:
     if name in SIMULATED:
         return make_additive(name, 10_000, random_state=0)
-    if name in COUNTS and not name.startswith(AS_COUNTS):
+    if SEVERAL.get(name):
+        return _in_classes(TABLES[name.partition("-in-")[0]].load(), name)
+    if name in SEVERAL or (name in COUNTS and not name.startswith(AS_COUNTS)):
         made = problem(name.replace("-", " "))
         X, y = made.sample(0)
-        return dataset_of(X, pd.Series(y, name="count"), made.schema, name)
+        return dataset_of(X, pd.Series(y, name="target"), made.schema, name)
     data = TABLES[name.removeprefix(TOP).removeprefix(AS_COUNTS)].load()
     if not name.startswith(TOP):
         return data
     is_top = data.y.to_numpy() >= np.quantile(data.y, 1.0 - TOP_SHARE)
     schema = Schema(dict(data.schema.features), target=Classes(["no", "yes"]))
     return replace(data, y=pd.Series(np.where(is_top, "yes", "no")), schema=schema, name=name)
+
+
+def _in_classes(data: Any, name: str) -> Any:
+    place = np.searchsorted(np.quantile(data.y, SEVERAL[name]), data.y)
+    labels = [f"class {k}" for k in range(len(SEVERAL[name]) + 1)]
+    schema = Schema(dict(data.schema.features), target=Classes(labels))
+    return replace(data, y=pd.Series(np.array(labels)[place]), schema=schema, name=name)
 
 
 @cache
@@ -176,6 +197,9 @@ def row_of_calibration(name: str, epsilon: float, seed: int) -> dict[str, Any]:
             quality = _quality_of_numbers(model.predict(X), y.astype(np.float64))
         elif name in COUNTS:
             quality = _quality_of_counts(model.predict(X), y.astype(np.float64))
+        elif name in SEVERAL:
+            place = np.searchsorted(np.sort(model.classes_), y)
+            quality = _quality_of_classes(model.predict_proba(X), place)
         else:
             quality = _quality(model.predict_proba(X)[:, 1], y == model.classes_[1])
         row["calibrated" if calibrated else "released"] = quality
@@ -223,6 +247,33 @@ def _quality(chance: FloatArray, is_second: NDArray[np.bool_]) -> dict[str, floa
         "ECE": _expected_error(chance, is_second),
         "ECE by chance": float(np.mean(by_chance)),
         "AUROC": float(roc_auc_score(is_second, chance)),
+    }
+
+
+def _quality_of_classes(chance: FloatArray, y: NDArray[np.intp]) -> dict[str, float]:
+    """Return measures of probabilities; the slope is fitted along with a shift of each class."""
+    from scipy.optimize import minimize
+
+    rows, n_classes = np.arange(len(y)), chance.shape[1]
+    score = np.log(np.clip(chance, 1e-12, 1.0))
+
+    def log_loss(line: FloatArray) -> float:
+        moved = line[0] * score + np.append(line[1:], 0.0)
+        moved -= moved.max(axis=1, keepdims=True)
+        return float(np.mean(np.log(np.exp(moved).sum(axis=1)) - moved[rows, y]))
+
+    def error(y: NDArray[np.intp]) -> float:
+        return float(np.mean([_expected_error(chance[:, c], y == c) for c in range(n_classes)]))
+
+    unchanged = np.append(1.0, np.zeros(n_classes - 1))
+    rng, sums = np.random.default_rng(0), chance.cumsum(axis=1)[:, :-1]
+    drawn = [(rng.random((len(y), 1)) > sums).sum(axis=1) for _ in range(20)]
+    return {
+        "log loss": log_loss(unchanged),
+        "slope": float(minimize(log_loss, unchanged).x[0]),
+        "ECE": error(y),
+        "ECE by chance": float(np.mean([error(each) for each in drawn])),
+        "accuracy": float(np.mean(chance.argmax(axis=1) == y)),
     }
 
 

@@ -20,6 +20,7 @@ from bench_truth_tables import (
     COUNTS,
     NUMBERS,
     REAL,
+    SEVERAL,
     is_there,
     row_of_calibration,
     row_of_table,
@@ -70,8 +71,10 @@ def main(given: Sequence[str] | None = None) -> None:
     if found["calibration"]:
         groups = _grouped(found["calibration"])
         print("\nHeld-out records: released -> calibrated.\n")
-        others = (*NUMBERS, *COUNTS)
+        others = {*NUMBERS, *COUNTS, *SEVERAL}
         _print([_calibration(rows) for rows in groups if rows[0]["problem"] not in others])
+        print("\nThe same for several classes.\n")
+        _print([_calibration(rows) for rows in groups if rows[0]["problem"] in SEVERAL])
         print("\nThe same for numbers.\n")
         _print([_of_numbers(rows) for rows in groups if rows[0]["problem"] in NUMBERS])
         print("\nThe same for counts.\n")
@@ -92,6 +95,8 @@ def _cells(arguments: Any, part: str) -> list[Cell]:
     if part in ("tables", "calibration"):
         usual = REAL if part == "tables" else (*CLASSES, *NUMBERS, *COUNTS)
         known = (*REAL, *OTHER_TABLES) if part == "tables" else usual
+        if part == "calibration":
+            known = (*usual, *SEVERAL)
         names = [name for name in arguments.tables or usual if name in known and is_there(name)]
         n_fits = max(1, arguments.fits // 8)
     return [
@@ -348,6 +353,7 @@ def _of_data(rows: list[Row]) -> Row:
 
 def _calibration(rows: list[Row]) -> Row:
     by, error = _change(rows, "log loss")
+    score = "AUROC" if "AUROC" in rows[0]["released"] else "accuracy"
     return {
         **_of_data(rows),
         "log loss": _before_and_after(rows, "log loss", 4),
@@ -355,8 +361,8 @@ def _calibration(rows: list[Row]) -> Row:
         "calibration slope": _before_and_after(rows, "slope", 2),
         "ECE": _before_and_after(rows, "ECE", 3),
         "ECE by chance": f"{_of(rows, 'calibrated', 'ECE by chance').mean():.3f}",
-        "AUROC": _before_and_after(rows, "AUROC", 4),
-        "change of AUROC": "{:+.4f} ({:.4f})".format(*_change(rows, "AUROC")),
+        score: _before_and_after(rows, score, 4),
+        f"change of {score}": "{:+.4f} ({:.4f})".format(*_change(rows, score)),
         "worse": "worse" if by > error else "",
     }
 

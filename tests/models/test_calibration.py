@@ -594,7 +594,6 @@ def test_trees_keep_budget_if_pair_sums_take_almost_all(share):
         {"calibrated": False},
         {"preset": "paper"},
         {"composition": "gdp"},
-        {"schema": Schema(FEATURES, target=Classes(["no", "yes", "other"]))},
     ],
 )
 def test_nothing_is_charged_where_nothing_is_calibrated(settings):

@@ -66,12 +66,15 @@ class AdditiveTerms:
             bag_std=None if self.bag_std is None else tuple(std[:, c] for std in self.bag_std),
         )
 
-    def on_line(self, scale: float, shift: float, relative_error: float) -> AdditiveTerms:
+    def on_line(
+        self, scale: float, shift: float | NDArray[np.float64], relative_error: float
+    ) -> AdditiveTerms:
         """Multiply all scores by `scale`, then add `shift` to the intercept.
 
         Parameters
         ----------
-        scale, shift : float
+        scale : float
+        shift : float or ndarray of shape (n_classes,)
         relative_error : float
             Standard deviation of the privacy noise in the logarithm of `scale`. It is included in
             the noise of the pairs; the noise of the curves is not part of the terms.
@@ -83,7 +86,7 @@ class AdditiveTerms:
         return replace(
             self,
             scores=tuple(scale * curve for curve in self.scores),
-            intercept=scale * float(self.intercept) + shift,
+            intercept=scale * self.intercept + shift,
             bag_std=None if self.bag_std is None else tuple(scale * std for std in self.bag_std),
             pairs=tuple(pair.scaled(scale, relative_error) for pair in self.pairs),
         )

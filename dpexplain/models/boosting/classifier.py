@@ -207,13 +207,14 @@ class DPExplainableBoostingClassifier(_PrivateBoosting, AdditiveClassifier):
         fit takes.
     calibrated : bool, default=True
         Whether the scores are scaled and shifted so that predicted probabilities are calibrated;
-        without this, probabilities from a short fit are too close to their average. The scale and
-        the shift are computed from sums over the records, which take 5% of the boosting phase's mu
-        squared, or half of what `pair_budget_frac` leaves if that is less. They are corrected for
-        how closely the curves follow the noise of these records, at no cost. If the sums are mostly
-        noise, the scores hardly change. The order of the predictions stays the same. This has no
-        effect and costs nothing with more than two classes, without a schema, with the paper
-        preset, or if composition is not joint.
+        without this, probabilities from a short fit are too close to their average. With more than
+        two classes, all scores have the same scale, and each class has a shift. These numbers are
+        computed from sums over the records, which take 5% of the boosting phase's mu squared, or
+        half of what `pair_budget_frac` leaves if that is less. They are corrected for how closely
+        the curves follow the noise of these records, at no cost. If the sums are mostly noise, the
+        scores hardly change. For two classes, the order of the predictions stays the same. This has
+        no effect and costs nothing without a schema, with the paper preset, or if composition is
+        not joint.
 
     Attributes
     ----------

@@ -65,7 +65,6 @@ from dpexplain.models.boosting.recipe import (
     recipe,
     schedule,
 )
-from dpexplain.models.boosting.records.binned import LOGISTIC, POISSON, SQUARED
 from dpexplain.models.boosting.records.opening import record_source
 from dpexplain.models.boosting.records.source import Encoding
 from dpexplain.models.boosting.records.threads import Team, check_n_jobs
@@ -365,9 +364,7 @@ class _PrivateBoosting(PrivateEstimator):
 
     def _is_calibrated(self) -> bool:
         """Whether the fit spends budget on calibration, if the recipe sets any aside."""
-        if not self.calibrated or self.schema is None:
-            return False
-        return self._objective(self.schema).loss in (LOGISTIC, POISSON, SQUARED)
+        return self.calibrated and self.schema is not None
 
     def _releases(self, n_features: int) -> tuple[Releases, ...]:
         budget = self._budget(n_features, self.schema)
@@ -438,8 +435,8 @@ class _PrivateBoosting(PrivateEstimator):
         line = fit.line
         self._terms = self._released_terms
         if line is not None:
-            error = line.noise[1, 1] ** 0.5
-            self._terms = self._released_terms.on_line(line.scale, line.shift, error)
+            own = line.scale, line.shift, line.log_scale_std
+            self._terms = self._released_terms.on_line(*own)
         self.intercept_ = self._terms.intercept
         self.n_rounds_ = fit.schedule.n_epochs
         self.learning_rate_ = fit.schedule.learning_rate
@@ -474,9 +471,7 @@ class _PrivateBoosting(PrivateEstimator):
             sizes = [bins.n_bins for bins in self._fit.binned.bins]
             draws = (with_reactions(draws[0], sizes, self._fit.pair_tables),)
         line = self._fit.line
-        if line is None:
-            return draws
-        return tuple(line.of_noise(each, self._released_terms) for each in draws)
+        return draws if line is None else line.of_noise(draws, self._released_terms)
 
     def _effect_draws(self) -> tuple[EffectDraws, ...]:
         """Return estimates of the true curves, computed from released numbers."""

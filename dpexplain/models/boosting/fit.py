@@ -32,7 +32,8 @@ from dpexplain.mechanisms import Coins, Mechanism, Phase
 from dpexplain.models.additive.pair_tables import PairTable
 from dpexplain.models.additive.terms import Direction
 from dpexplain.models.boosting.budget import Budget
-from dpexplain.models.boosting.calibration.line import release_line
+from dpexplain.models.boosting.calibration.classes import ClassLine, release_class_line
+from dpexplain.models.boosting.calibration.line import Line, release_line
 from dpexplain.models.boosting.calibration.overfitting import fitted_parameters, share_of_parameters
 from dpexplain.models.boosting.loop import boost, started
 from dpexplain.models.boosting.monotone import projections
@@ -344,13 +345,24 @@ def fit_private(
     if n_bags > 1 and budget.line_share:  # the bags' records do not have these scores yet
         for feature, curve in enumerate(curves):
             records.apply(feature, curve)
-    flat = [_as_one_feature(table, objective.scale) for table in fit.pair_tables]
     share_left = share_of_parameters(pairs, binned.counts, binned.n_samples)
 
     def parameters(curvature: float) -> float:
         own = fit.visits, fit.steps, counts, curves, fit.monotone
         return share_left * fitted_parameters(*own, curvature)
 
+    if n_scores > 1:
+        line: Line | ClassLine | None = release_class_line(
+            records,
+            binned.counts,
+            curves,
+            binned.n_samples,
+            budget,
+            mechanism,
+            parameters=parameters,
+        )
+        return replace(fit, pairs=pairs, line=line)
+    flat = [_as_one_feature(table, objective.scale) for table in fit.pair_tables]
     line = release_line(
         records,
         [*binned.counts, *(cells for cells, _ in flat)],

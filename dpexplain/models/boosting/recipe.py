@@ -40,8 +40,8 @@ class Recipe:
         Share of the boosting phase's mu squared spent on how pairs of features depend on each
         other. The effect estimate uses it. If the share is 0, nothing about pairs is released.
     line_share : float
-        Share of the boosting phase's mu squared spent on calibrating the scores of two classes,
-        numbers or counts. If the share is 0, they are not calibrated.
+        Share of the boosting phase's mu squared spent on calibrating the scores. If the share is 0,
+        they are not calibrated.
     clip : float or None
         Bound on a residual, in units of probability for classifiers and in units of half the
         target range for regression. If None, the bound is derived.

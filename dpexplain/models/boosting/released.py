@@ -14,6 +14,7 @@ from dpexplain.binning.bins import Index
 from dpexplain.binning.counts import BinCounts
 from dpexplain.models.additive.pair_tables import PairTable
 from dpexplain.models.additive.terms import Direction
+from dpexplain.models.boosting.calibration.classes import ClassLine
 from dpexplain.models.boosting.calibration.line import Line
 from dpexplain.models.boosting.monotone import projections
 from dpexplain.models.boosting.pairs import PairSums
@@ -291,7 +292,7 @@ class PrivateFit:
     pair_tables : tuple of PairTable, default=()
         Fitted pair terms, on the link scale. All other fields describe the curves, which were
         fitted before the pairs.
-    line : Line or None
+    line : Line, ClassLine or None
         Line that calibrates the scores; None if they are not calibrated.
     """
 
@@ -308,7 +309,7 @@ class PrivateFit:
     monotone: tuple[Direction | None, ...]
     pairs: PairSums | None = None
     pair_tables: tuple[PairTable, ...] = ()
-    line: Line | None = None
+    line: Line | ClassLine | None = None
 
     @property
     def clips(self) -> NDArray[np.float64]:

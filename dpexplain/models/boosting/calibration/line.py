@@ -43,6 +43,7 @@ from dpexplain.models.boosting.calibration.scores import (
 )
 from dpexplain.models.boosting.records._kernels_sums import LATTICE
 from dpexplain.models.boosting.records.binned import BinnedRecords
+from dpexplain.models.boosting.records.class_sums import GROUP_WEIGHT, LARGEST
 from dpexplain.models.boosting.uncertainty.curvature import INSIDE_CLIP
 
 FloatArray = NDArray[np.float64]
@@ -56,17 +57,13 @@ ENDS = np.arange(-4.0, 5.0)
 
 N_SUMS = 2 + len(ENDS) + 1
 
-GROUP_WEIGHT = 0.3
-"""Amount that a record adds to its group, relative to the largest norm of its residuals."""
-
-_N_STEPS = 12
-_LONGEST_STEP = 0.5
+N_STEPS = 12
+LONGEST_STEP = 0.5
 """Together, these bound the scale to between 1/400 and 400. If the sums contradict the scores, the
 most probable scale is 0, and 1/400 does as well. Larger scales than 100 need curves that are almost
 flat, and may be reached incompletely."""
 _LEAST_SPREAD = 1e-6
 _LEAST_SLOPE = 1e-9
-_LARGEST = float(np.sqrt(1.0 + GROUP_WEIGHT**2))
 _BELOW_ONE = 1.0 - 2.0**-40
 """Factor that keeps norms at most 1 despite errors of double precision."""
 
@@ -111,20 +108,28 @@ class Line:
             self.scale, shift, zero + unit * self.center, self.noise * units * units[:, None]
         )
 
-    def of_noise(self, draws: NoiseDraws, terms: AdditiveTerms) -> NoiseDraws:
+    @property
+    def log_scale_std(self) -> float:
+        """Standard deviation of the privacy noise in the logarithm of the scale."""
+        return float(np.sqrt(self.noise[1, 1]))
+
+    def of_noise(self, draws: Sequence[NoiseDraws], terms: AdditiveTerms) -> tuple[NoiseDraws, ...]:
         """Return the errors in the calibrated terms, including those due to the line.
 
         Parameters
         ----------
-        draws : NoiseDraws
+        draws : sequence of NoiseDraws
             Errors in the terms before they were calibrated.
         terms : AdditiveTerms
             Terms before they were calibrated.
 
         Returns
         -------
-        NoiseDraws
+        tuple of NoiseDraws
         """
+        return tuple(self._of_noise(each, terms) for each in draws)
+
+    def _of_noise(self, draws: NoiseDraws, terms: AdditiveTerms) -> NoiseDraws:
         scaled = draws.scaled(self.scale)
         normal = np.random.default_rng(_SEED).standard_normal((len(draws.privacy), 2))
         values, vectors = np.linalg.eigh(self.noise)
@@ -174,7 +179,7 @@ class Contributions:
             residuals[:, :, None] * self.directions,
             np.broadcast_to(groups, (len(residuals), *groups.shape)),
         ]
-        unit = LATTICE * _BELOW_ONE / _LARGEST
+        unit = LATTICE * _BELOW_ONE / LARGEST
         return np.trunc(np.concatenate(both, axis=2) * unit).astype(np.int64)
 
 
@@ -267,7 +272,7 @@ def release_line(
     phase = line_phase(budget)
     with mechanism.phase(phase):
         sums = mechanism.release(np.einsum("yc,ycj->j", exact, each.steps))
-    per_step = _LARGEST / LATTICE
+    per_step = LARGEST / LATTICE
     found = np.asarray(sums * per_step, dtype=np.float64)
     residuals, groups, std = found[:2], found[2:], phase.sigma_int * per_step
     cells = reweighted(
@@ -286,23 +291,25 @@ def release_line(
     return None if line is None else line.converted(unit, 0.0)
 
 
-def line_phase(budget: Budget) -> Phase:
+def line_phase(budget: Budget, n_sums: int = N_SUMS) -> Phase:
     """Return the phase of releases that contains the sums.
 
     The contribution of a record is a vector with a norm of at most 1, so replacing a record changes
-    the sums by at most 2. Leaf sums, in units of the clip, change by the same amount. The
-    sensitivity and the noise of the phase are in lattice steps.
+    the sums by at most 2. Leaf sums of one score, in units of the clip, change by the same amount.
+    The sensitivity and the noise of the phase are in lattice steps.
 
     Parameters
     ----------
     budget : Budget
+    n_sums : int, default=N_SUMS
+        Number of sums, which is larger for several classes.
 
     Returns
     -------
     Phase
     """
-    steps = budget.leaf_factor * LATTICE
-    return Phase("calibration", steps, budget.line_multiplier * steps, N_SUMS)
+    steps = budget.sum_factor * LATTICE
+    return Phase("calibration", steps, budget.line_multiplier * steps, n_sums)
 
 
 def overfitting(
@@ -365,7 +372,7 @@ def fitted_line(
     variance = each.directions.T @ (moves * response.variance(each.expected)[:, None])
     precision = np.linalg.inv(variance + noise_std**2 * np.eye(2))
     at = np.zeros(2)
-    for _ in range(_N_STEPS):
+    for _ in range(N_STEPS):
         scale = np.exp(at[1])
         moved = each.center + at[0] + scale * away
         slopes = response.slope(moved)
@@ -374,7 +381,7 @@ def fitted_line(
         hessian = jacobian.T @ precision @ jacobian + np.diag(prior)
         left = sums - moves.T @ (response.mean(moved) - each.expected)
         step = np.linalg.solve(hessian, jacobian.T @ precision @ left - prior * at)
-        at = at + np.clip(step, -_LONGEST_STEP, _LONGEST_STEP)
+        at = at + np.clip(step, -LONGEST_STEP, LONGEST_STEP)
     if not np.isfinite(at).all():
         return None
     gain = np.linalg.solve(hessian, jacobian.T @ precision) * noise_std

@@ -136,11 +136,25 @@ def reweighted(
         The proportion of records in each group is its posterior mean; within a group, the cells
         keep their relative proportions.
     """
+    weights = regrouped(cells.weights, group, counts, n_samples, std, far_matters=far_matters)
+    return replace(cells, weights=weights)
+
+
+def regrouped(
+    weights: FloatArray,
+    group: NDArray[np.intp],
+    counts: FloatArray,
+    n_samples: float,
+    std: float,
+    *,
+    far_matters: bool = False,
+) -> FloatArray:
+    """Return the weights that `reweighted` gives, for anything in groups."""
     n = max(n_samples, 1.0)
-    own = np.bincount(group, cells.weights, len(counts))
+    own = np.bincount(group, weights, len(counts))
     absolute = _USUAL_ERROR[1] * own if far_matters else _USUAL_ERROR[1] ** 2
     prior = (_USUAL_ERROR[0] * own) ** 2 + absolute
     found = own + (counts / n - own) * prior / (prior + std**2 / n**2)
     factor = np.maximum(found, _LEAST_FACTOR * own) / np.where(own > 0.0, own, 1.0)
-    weights = cells.weights * factor[group]
-    return replace(cells, weights=weights / weights.sum())
+    weights = weights * factor[group]
+    return np.asarray(weights / weights.sum())

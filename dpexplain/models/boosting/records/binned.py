@@ -19,6 +19,7 @@ from dpexplain.mechanisms import Coins
 from dpexplain.models.boosting.records import _kernels_exp
 from dpexplain.models.boosting.records import _kernels_sums as _kernels
 from dpexplain.models.boosting.records._kernels_joint import WORD, count_together, mark_groups
+from dpexplain.models.boosting.records.class_sums import ClassSums
 
 
 @dataclass(frozen=True)
@@ -223,6 +224,10 @@ class BinnedRecords(Protocol):
         """
         ...
 
+    def class_sums(self, each: ClassSums) -> NDArray[np.int64]:
+        """Sum what calibrates several classes over the records, in lattice steps."""
+        ...
+
     def cross(self, crossing: Crossing) -> None:
         """Add a column with the cell of each record.
 
@@ -399,6 +404,11 @@ class Records:
                 outcome = _levels(target - score, largest)
             counts += np.bincount(cell + n_cells * outcome, minlength=len(counts))
         return counts.reshape(n_outcomes, n_cells)
+
+    def class_sums(self, each: ClassSums) -> NDArray[np.int64]:
+        """Sum what calibrates several classes over the records, in lattice steps."""
+        self._settle()
+        return each.of(self._score, self._target)
 
     def cross(self, crossing: Crossing) -> None:
         """Add a column with the cell of each record."""

@@ -13,6 +13,7 @@ from dpexplain.binning import FeatureBins
 from dpexplain.binning.bins import Index
 from dpexplain.mechanisms import Coins
 from dpexplain.models.boosting.records.binned import BinnedRecords, Crossing, Records
+from dpexplain.models.boosting.records.class_sums import ClassSums
 from dpexplain.models.boosting.records.source import (
     EncodedRecords,
     Encoding,
@@ -126,6 +127,10 @@ class ChunkedRecords:
     ) -> NDArray[np.int64]:
         """Count the records by outcome and score cell, shape (n_outcomes, n_cells)."""
         return total(p.score_counts(low, width, n_cells, largest) for p in self._chunks)
+
+    def class_sums(self, each: ClassSums) -> NDArray[np.int64]:
+        """Sum what calibrates several classes over the records, in lattice steps."""
+        return total(p.class_sums(each) for p in self._chunks)
 
     def cross(self, crossing: Crossing) -> None:
         """Add a column with the cell of each record in a crossing of two features."""

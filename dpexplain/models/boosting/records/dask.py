@@ -26,6 +26,7 @@ from dpexplain.binning.bins import Index
 from dpexplain.mechanisms import Coins
 from dpexplain.models.boosting.records.binned import Crossing, Loss, Records
 from dpexplain.models.boosting.records.chunked import total
+from dpexplain.models.boosting.records.class_sums import ClassSums
 from dpexplain.models.boosting.records.source import EncodedRecords, Encoding
 from dpexplain.tables.chunked import Chunk, ChunkError
 from dpexplain.tables.chunked_dask import split_chunk
@@ -479,6 +480,10 @@ class ClusterRecords:
     ) -> NDArray[np.int64]:
         """Count the records by outcome and score cell, shape (n_outcomes, n_cells)."""
         return total(self._shards.ask("score_counts", low, width, n_cells, largest))
+
+    def class_sums(self, each: ClassSums) -> NDArray[np.int64]:
+        """Sum what calibrates several classes over the records, in lattice steps."""
+        return total(self._shards.ask("class_sums", each))
 
     def cross(self, crossing: Crossing) -> None:
         """Store a crossing; the next query adds a column with the cell of each record."""

@@ -21,6 +21,7 @@ from dpexplain._utils.validation import shown
 from dpexplain.mechanisms import Coins
 from dpexplain.models.boosting.records.binned import BinnedRecords, Crossing, Records
 from dpexplain.models.boosting.records.chunked import ChunkedRecords, total
+from dpexplain.models.boosting.records.class_sums import ClassSums
 
 LEAST_SHARE: Final = 200_000
 """Minimum number of records per thread if the number of threads is not given.
@@ -190,6 +191,10 @@ class SharedRecords:
     ) -> NDArray[np.int64]:
         """Count the records by outcome and score cell, shape (n_outcomes, n_cells)."""
         return self._total(lambda share: share.score_counts(low, width, n_cells, largest))
+
+    def class_sums(self, each: ClassSums) -> NDArray[np.int64]:
+        """Sum what calibrates several classes over the records, in lattice steps."""
+        return self._total(lambda share: share.class_sums(each))
 
     def cross(self, crossing: Crossing) -> None:
         """Add a column with the cell of each record in a crossing of two features."""
