@@ -45,6 +45,7 @@ from dpexplain.schema.guesses import (
     spelled_alike,
 )
 from dpexplain.schema.suspicions import of_totals
+from dpexplain.schema.toml import DRAFT_MARK
 from dpexplain.tables.cells import cell_number, day_text
 from dpexplain.tables.columns import Column, as_table
 from dpexplain.tables.encoding import texts_of
@@ -92,7 +93,7 @@ class SchemaDraft(Generic[S]):
         -------
         str
         """
-        lines = ["# DRAFT, read from the data: not private." + " To decide:" * bool(self.decisions)]
+        lines = [f"{DRAFT_MARK}: not private." + " To decide:" * bool(self.decisions)]
         lines += [f"# - {text}" for text in self.decisions]
         return "\n".join(lines) + "\n\n" + self.schema.to_toml()
 

@@ -168,11 +168,26 @@ class Schema(FromInterpret, metaclass=_WithHints):
         ------
         SchemaError
             If the text is not TOML, or has unknown or missing fields.
+
+        Warns
+        -----
+        PrivacyWarning
+            If the text still begins as `SchemaDraft.to_toml` writes it.
         """
-        from dpexplain.schema.toml import read_fields, read_file
+        from dpexplain.schema.toml import DRAFT_MARK, is_draft, read_fields, read_text
 
         is_text = isinstance(path_or_text, str) and "\n" in path_or_text
-        fields = read_fields(str(path_or_text)) if is_text else read_file(path_or_text)
+        text = str(path_or_text) if is_text else read_text(path_or_text)
+        fields = read_fields(text)
+        if is_draft(text):
+            warnings.warn(
+                f"{'this schema' if is_text else path_or_text} begins with {DRAFT_MARK!r}: it is a "
+                "draft, and no guarantee covers a fit of the records from which it was read, "
+                "because it publishes their bounds and categories. If they are public, check every "
+                "line, and delete the first.",
+                PrivacyWarning,
+                stacklevel=2,
+            )
         try:
             return cls(**fields)
         except SchemaError as error:

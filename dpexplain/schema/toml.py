@@ -19,6 +19,7 @@ from dpexplain.exceptions import SchemaError
 from dpexplain.schema._html import Described
 from dpexplain.schema.features import Categorical, Classes, Date, Numeric, Range
 
+DRAFT_MARK: Final = "# DRAFT, read from the data"
 _MAX_BYTES: Final = 16 * 2**20
 _LONG_KEY: Final = re.compile(r"""(?<![\w-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){32}""")
 Fields: TypeAlias = dict[str, Any]
@@ -134,12 +135,17 @@ def fields_from_plain(document: Any) -> Fields:
         raise SchemaError(cut(str(error))) from None
 
 
-def read_file(path: str | os.PathLike[str]) -> Fields:
-    """Read the arguments for a schema from a TOML file; see `read_fields`."""
+def is_draft(text: str) -> bool:
+    """Return whether a schema still begins as `SchemaDraft.to_toml` writes it."""
+    return text.lstrip().startswith(DRAFT_MARK)
+
+
+def read_text(path: str | os.PathLike[str]) -> str:
+    """Read the text of a schema from a file."""
     with Path(path).open("rb") as file:
         raw = file.read(_MAX_BYTES + 1)
     try:
-        return read_fields(raw.decode("utf-8"))
+        return raw.decode("utf-8")
     except UnicodeDecodeError:
         raise SchemaError("the schema is not UTF-8 text, so it is not TOML.") from None
 

@@ -13,6 +13,7 @@ import pytest
 import dpexplain
 from dpexplain import Categorical, Classes, Numeric, PrivacyLedger, Range, Schema
 from dpexplain.cli import main
+from dpexplain.exceptions import PrivacyWarning
 
 SCHEMA = Schema(
     {"age": Numeric(17, 90, unit="years", step=1), "job": Categorical(["a", "b"])},
@@ -205,6 +206,11 @@ def test_a_ledger_that_is_not_there_is_wrong_input(folder, capsys):
     assert "no such file" in capsys.readouterr().err
 
 
+def _draft(name):
+    with pytest.warns(PrivacyWarning, match="it is a draft"):
+        return Schema.from_toml(name)
+
+
 def test_a_draft_keeps_identifiers_out_and_lists_what_to_decide(folder, capsys):
     frame = pd.read_csv("data.csv").assign(code=[f"P{number}" for number in range(400)])
     frame.to_csv("public.csv", index=False)
@@ -214,10 +220,10 @@ def test_a_draft_keeps_identifiers_out_and_lists_what_to_decide(folder, capsys):
     assert "- 'code': 400 different values; treated as an ID, not as a feature." in printed.out
     assert "NOT PRIVATE" in printed.out
     assert "P399" not in (folder / "d.toml").read_text()
-    assert Schema.from_toml("d.toml").id == ("id", "code")
+    assert _draft("d.toml").id == ("id", "code")
     assert main([*draft, "--replace", "--exclude", "code", "age"]) == 0
-    assert Schema.from_toml("d.toml").feature_names == ("job",)
-    assert Schema.from_toml("d.toml").id == ("id",)
+    assert _draft("d.toml").feature_names == ("job",)
+    assert _draft("d.toml").id == ("id",)
     assert main([*draft, "--replace", "--exclude", "cod"]) == 2
     assert "did you mean 'code'?" in capsys.readouterr().err
 
@@ -418,9 +424,22 @@ def test_a_schema_draft_warns_that_reading_private_data_is_not_free(folder, caps
     draft = ["schema", "draft", "data.csv", "--target", "income", "--out", "draft.toml"]
     assert main(draft) == 0
     assert "public data only" in capsys.readouterr().err
-    assert Schema.from_toml(folder / "draft.toml").target == Classes(["no", "yes"], name="income")
+    assert _draft(folder / "draft.toml").target == Classes(["no", "yes"], name="income")
     assert main(draft) == 2  # what somebody has corrected since is not overwritten
     assert main([*draft, "--replace"]) == 0
+
+
+def test_a_fit_with_a_schema_that_is_still_a_draft_says_that_no_guarantee_covers_it(folder, capsys):
+    assert main(["schema", "draft", *FIT[1:4], "--out", "schema.toml", "--replace"]) == 0
+    capsys.readouterr()
+    assert main([*FIT, "--out", "m.json"]) == 0
+    assert "no guarantee covers a fit of the records from which it was read" in (
+        capsys.readouterr().err
+    )
+    text = (folder / "schema.toml").read_text(encoding="utf-8")
+    (folder / "schema.toml").write_text(text.partition("\n")[2], encoding="utf-8")
+    assert main([*FIT, "--out", "n.json"]) == 0
+    assert "draft" not in capsys.readouterr().err
 
 
 def test_schema_check_counts_cells_and_says_that_it_is_not_private(folder, capsys):
