@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 import os
+import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from dpexplain.accounting.ledger_state import LedgerState
 
 _DELTA = 1e-6
+_MOST_NAMED = 3
 _UNUSED = (
     " Nothing has been charged to it: if you set its limits by mistake, delete the file and create "
     "it again."
@@ -111,12 +113,9 @@ def opened_ledger(asked: argparse.Namespace) -> PrivacyLedger:
     path, place = ledger_path(asked), ledger_place(asked)
     shown = path if isinstance(path, Path) else place.address  # without a password
     if not place.exists():
-        if asked.cap_epsilon is None and not asked.quiet:
-            print(
-                f"the new ledger {shown} has no cap and will refuse nothing; --cap-epsilon sets "
-                f"one only in the command that creates the ledger. {_lower_cap(shown)}",
-                file=sys.stderr,
-            )
+        if not asked.quiet:
+            for note in _notes_on_new(asked, shown):
+                print(note, file=sys.stderr)
         return PrivacyLedger(
             **_limits(asked, place),
             path=path,
@@ -124,6 +123,27 @@ def opened_ledger(asked: argparse.Namespace) -> PrivacyLedger:
             purpose=asked.purpose,
         )
     return _opened(asked, path, shown)
+
+
+def _notes_on_new(asked: argparse.Namespace, shown: Path | str) -> Iterator[str]:
+    """Say what a new ledger does not refuse, and what it does not count."""
+    if asked.cap_epsilon is None:
+        yield (
+            f"the new ledger {shown} has no cap and will refuse nothing; --cap-epsilon sets "
+            f"one only in the command that creates the ledger. {_lower_cap(shown)}"
+        )
+    if asked.ledger is None and isinstance(shown, Path):
+        # Next year's table has another name, but often the same people, who would pay unseen.
+        others = sorted(shown.parent.glob(f"*{LEDGER_SUFFIX}"))
+        if others:
+            more = len(others) - _MOST_NAMED
+            named = ", ".join(each.name for each in others[:_MOST_NAMED])
+            named += f" and {more} more" if more > 0 else ""
+            yield (
+                f"the new ledger {shown} starts at zero and does not count the fits in {named}, "
+                "next to it: if the tables have people in common, charge all fits to one ledger, "
+                f"such as --ledger {shlex.quote(str(others[0]))}."
+            )
 
 
 def ledger_state(asked: argparse.Namespace) -> LedgerState:

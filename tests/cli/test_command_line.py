@@ -201,6 +201,25 @@ def test_a_new_ledger_without_a_cap_says_so_and_takes_none_later(folder, capsys)
     assert "begins" not in printed
 
 
+def test_a_new_ledger_names_the_others_in_its_folder_that_it_does_not_count(folder, capsys):
+    (folder / "data.csv").rename("next.csv")
+    for name in ("a", "b", "c d", "e"):
+        (folder / f"{name}.ledger.json").touch()
+    assert main([FIT[0], "next.csv", *FIT[2:], "--out", "m.json", "--cap-epsilon", "3"]) == 0
+    printed = capsys.readouterr().err
+    assert "does not count the fits in a.ledger.json, b.ledger.json, c d.ledger.json" in printed
+    assert "and 1 more, next to it" in printed
+    assert "--ledger a.ledger.json" in printed
+    assert main([FIT[0], "next.csv", *FIT[2:], "--out", "n.json"]) == 0
+    assert "does not count" not in capsys.readouterr().err
+
+
+def test_a_ledger_that_was_chosen_or_is_alone_names_no_others(folder, capsys):
+    assert main([*FIT, "--out", "m.json"]) == 0
+    assert main([*FIT, "--out", "n.json", "--ledger", "chosen.ledger.json"]) == 0
+    assert "does not count" not in capsys.readouterr().err
+
+
 def test_a_ledger_that_is_not_there_is_wrong_input(folder, capsys):
     assert main(["ledger", "nowhere.ledger.json"]) == 2
     assert "no such file" in capsys.readouterr().err
