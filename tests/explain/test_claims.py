@@ -253,6 +253,9 @@ def test_signs_and_ranks_are_claims_too():
         assert ("with 95% confidence." in rank.words) == rank.holds
         assert (f": 95% between {rank.low:g} and {rank.high:g}." in rank.words) != rank.holds
         assert ("it is uncertain whether" in rank.words) != rank.holds
+        by_effect = ranking.loc[term, "basis"] == "effect"
+        assert ("by the effect in the population" in rank.words) == by_effect
+        assert ("by importance" in rank.words) != by_effect
 
 
 @pytest.mark.parametrize(

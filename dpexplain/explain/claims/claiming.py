@@ -205,13 +205,15 @@ def _rank_claim(explanation: GlobalExplanation, term: ShapeFunction) -> Claim:
     row: Any = table.loc[name]
     if row["basis"] is None:
         raise ValueError("the rank is unknown: this explanation has no joint errors of its terms.")
-    size = "effect" if row["basis"] == "effect" else "importance"
+    by_effect = row["basis"] == "effect"
+    size = "effect" if by_effect else "importance"
     rank = int((table[size] > row[size]).sum()) + 1
     low, high = float(row["rank_low"]), float(row["rank_high"])
     holds = low == high == rank
     named = shorten(name)
     interval = ", with 95% confidence" if holds else f": 95% between {low:g} and {high:g}"
-    said = f"{named} has rank {rank} of {len(table)} by importance{interval}"
+    order = "the effect in the population" if by_effect else "importance"
+    said = f"{named} has rank {rank} of {len(table)} by {order}{interval}"
     words = sentence(explanation.guarantee, said, None if holds else "")
     return Claim(
         "rank", name, named, "all other terms", float(rank), math.nan, low, high, row["basis"],

@@ -79,7 +79,8 @@ function claimedRank({ payload, term }, claim) {
   const count = payload.terms.filter(({ kind }) => kind !== "pair").length;
   const isCertain = claim.low === claim.high && claim.high === claim.estimate;
   const interval = isCertain ? ", with 95% confidence" : `: 95% between ${claim.low} and ${claim.high}`;
-  return `${quotedName(term.name, 40)} has rank ${claim.estimate} of ${count} by importance${interval}`;
+  const order = claim.basis === "effect" ? "the effect in the population" : "importance";
+  return `${quotedName(term.name, 40)} has rank ${claim.estimate} of ${count} by ${order}${interval}`;
 }
 
 /**
