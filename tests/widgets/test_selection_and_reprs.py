@@ -90,6 +90,17 @@ def test_repr_names_view_term_and_guarantee(comparison):
     assert "NOT PRIVATE" in repr(view)
 
 
+def test_a_closed_view_says_so_instead_of_failing(comparison, monkeypatch):
+    view = ShapeView(comparison)
+    view.close()
+    shown = []
+    monkeypatch.setattr(base_module, "publish_display_data", shown.append)
+    view._ipython_display_()
+    assert [each["text/plain"] for each in shown] == [
+        f"{view!r} is closed; create it again to show it."
+    ]
+
+
 def test_repr_stays_short_with_long_names():
     long = view_examples.comparison(view_examples.hostile_terms(), title="t" * 10_000)
 

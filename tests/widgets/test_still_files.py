@@ -65,10 +65,20 @@ def test_png_says_its_guarantee_in_a_text_of_the_file(view, tmp_path):
 def test_figures_have_the_same_bytes_twice_and_leave_no_open_figure(view, tmp_path):
     import matplotlib.pyplot as plt
 
-    one, other = (view.export_svg(tmp_path / name).read_bytes() for name in ("a", "b"))
+    one, other = (view.export_svg(tmp_path / name).read_bytes() for name in ("a.svg", "b.SVG"))
 
     assert one == other
     assert plt.get_fignums() == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [("png", "a.jpg"), ("svg", "a.png"), ("csv", "a"), ("csv", ""), ("json", "a.csv")],
+)
+def test_a_file_is_refused_a_name_that_says_another_kind(view, tmp_path, kind, name):
+    with pytest.raises(ValueError, match=rf"must end in \.{kind}; export_html, "):
+        getattr(view, f"export_{kind}")(tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_metrics_on_records_are_drawn_only_if_that_may_stay_inside(view, tmp_path):

@@ -76,6 +76,15 @@ def test_an_unknown_choice_is_answered_with_the_known_ones(payload):
         Explorer(payload, title="Outcomes")
 
 
+def test_a_misspelled_choice_is_refused_with_the_one_that_was_meant(payload, explorer):
+    with pytest.raises(TypeError, match=r"Did you mean 'term'\?"):
+        Explorer(payload, tern="age")
+    with pytest.raises(AttributeError, match=r"has no choice 'tern'; did you mean 'term'\?"):
+        explorer.tern = "age"
+    explorer.note = "for the class"  # resembles no choice
+    assert explorer.note == "for the class"
+
+
 @pytest.mark.parametrize("index", range(N_EPSILONS + 1))
 def test_every_stop_can_be_chosen(explorer, index):
     explorer.epsilon_index = index

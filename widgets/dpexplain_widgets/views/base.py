@@ -16,6 +16,7 @@ import traitlets
 from IPython.display import publish_display_data
 
 import dpexplain.io
+from dpexplain._utils.names import closest_name
 from dpexplain.accounting import Event, PrivacyLedger
 from dpexplain.compare import releasable
 from dpexplain.edit import EditLog
@@ -38,6 +39,9 @@ from dpexplain_widgets.state.selection import selection_frame
 from dpexplain_widgets.state.sources import explanation_of, whole_explanation_of
 from dpexplain_widgets.state.state import STATE_TRAITS, Origin, ViewState
 
+_CHOICES = {*STATE_TRAITS, "epsilon"} - {"payload", "filter_arrays"}
+_EXPORTS = ("html", "svg", "png", "csv", "json")
+
 
 def _content(source: Any, samples: Any, public: bool) -> tuple[dict[str, Any], bytes]:
     """Return the payload and the arrays of a source, which may be another view."""
@@ -49,6 +53,17 @@ def _content(source: Any, samples: Any, public: bool) -> tuple[dict[str, Any], b
     if shows_filters(source):
         return filters_payload(source, samples, samples_public=public)
     return build_payload(source, samples, samples_public=public), b""
+
+
+def _check_ending(path: str | os.PathLike[str], *endings: str) -> None:
+    """Check that the name of a file says what an export writes into it."""
+    if Path(path).suffix.lower() not in endings:
+        others = [each for each in _EXPORTS if f".{each}" not in endings]
+        raise ValueError(
+            f"path={str(path)!r} must end in {' or '.join(endings)}; "
+            f"{', '.join(f'export_{each}' for each in others[:-1])} and export_{others[-1]} "
+            "write other kinds of files."
+        )
 
 
 class View(ViewState, anywidget.AnyWidget):
@@ -110,6 +125,17 @@ class View(ViewState, anywidget.AnyWidget):
     _shows: ClassVar[str] = "terms"
     """What a source must contain: "terms", "filters", "models" (terms or filters) or "anything"."""
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set an attribute, unless its name resembles a choice, which would not change."""
+        known = any(name in vars(each) for each in type(self).__mro__)
+        if not name.startswith("_") and not known:
+            meant = closest_name(name, _CHOICES)
+            if meant is not None:
+                raise AttributeError(
+                    f"{type(self).__name__} has no choice {name!r}; did you mean {meant!r}?"
+                )
+        super().__setattr__(name, value)
+
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
         # Python 3.11.0 to 3.11.3 would show the parameters of a base class of traitlets.
@@ -127,11 +153,15 @@ class View(ViewState, anywidget.AnyWidget):
         leader = source if isinstance(source, View) else None
         payload, arrays = _content(source, samples, samples_public)
         self._check_shows(payload)
-        known = {*STATE_TRAITS, "layout", "epsilon"} - {"payload", "filter_arrays"}
+        known = {*_CHOICES, "layout"}
         if "title" in state:
             raise TypeError("a title is for pages: pass it to export_html(path, title=...).")
         if unknown := sorted(set(state) - known):
-            raise TypeError(f"no choice named {unknown[0]!r}; the choices are {sorted(known)}.")
+            meant = closest_name(unknown[0], known)
+            suggestion = "" if meant is None else f" Did you mean {meant!r}?"
+            raise TypeError(
+                f"no choice named {unknown[0]!r}; the choices are {sorted(known)}.{suggestion}"
+            )
         if {"epsilon", "epsilon_index"} <= set(state):
             raise TypeError("pass epsilon= or epsilon_index=, not both.")
         epsilon = state.pop("epsilon", None)
@@ -343,11 +373,7 @@ class View(ViewState, anywidget.AnyWidget):
         Numbers are rounded for the page; see
         :data:`dpexplain_widgets.payload.packing.PRECISION_WORDS`.
         """
-        if Path(path).suffix.lower() not in (".html", ".htm"):
-            raise ValueError(
-                f"path={str(path)!r} must end in .html or .htm; export_svg, export_png, export_csv "
-                "and export_json write other kinds of files."
-            )
+        _check_ending(path, ".html", ".htm")
         self._read_ledger()
         page = page_of(self, release_safe=release_safe, statement=statement, title=title)
         return dpexplain.io.write_file(path, page)
@@ -381,6 +407,7 @@ class View(ViewState, anywidget.AnyWidget):
         TypeError, ValueError
             If the figure must not be released, or cannot be drawn.
         """
+        _check_ending(path, ".svg")
         return dpexplain.io.write_file(path, figure_file(self._leaving(release_safe), what, "svg"))
 
     def export_png(
@@ -402,6 +429,7 @@ class View(ViewState, anywidget.AnyWidget):
         Path
             The file; its ``Description`` text chunk contains the guarantee.
         """
+        _check_ending(path, ".png")
         return dpexplain.io.write_file(path, figure_file(self._leaving(release_safe), what, "png"))
 
     def export_csv(
@@ -427,6 +455,7 @@ class View(ViewState, anywidget.AnyWidget):
             selected one. Cells that a spreadsheet could interpret as formulas
             are prefixed with an apostrophe.
         """
+        _check_ending(path, ".csv")
         return dpexplain.io.write_file(path, csv_text(table_of(self._leaving(release_safe), what)))
 
     def export_json(self, path: str | os.PathLike[str], release_safe: bool = True) -> Path:
@@ -449,6 +478,7 @@ class View(ViewState, anywidget.AnyWidget):
         TypeError
             If the view was created from a payload or from several models.
         """
+        _check_ending(path, ".json")
         source = self.origin.source
         return dpexplain.io.save(releasable(source) if release_safe else source, path)
 
@@ -477,6 +507,10 @@ class View(ViewState, anywidget.AnyWidget):
 
     def _ipython_display_(self, **kwargs: Any) -> None:
         """Display the view, then its table and picture, which need no kernel."""
+        if self.comm is None:  # ipywidgets has no name left for it
+            words = f"{self!r} is closed; create it again to show it."
+            publish_display_data({"text/plain": words})  # type: ignore[no-untyped-call]
+            return
         bundle = super()._repr_mimebundle_(**kwargs)
         for data, metadata in () if bundle is None else outputs(self, bundle, self._still):
             publish_display_data(data, metadata)  # type: ignore[no-untyped-call]
