@@ -13,7 +13,7 @@ from dpexplain.compare import MulticlassComparison, sweep
 from dpexplain.explain import claim, decisions
 from dpexplain.models import DPExplainableBoostingClassifier
 from dpexplain.schema import Categorical, Classes, Numeric, Schema
-from dpexplain_widgets import Explorer
+from dpexplain_widgets import EditView, Explorer
 from page_checks import words_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
@@ -68,6 +68,19 @@ def test_every_tab_draws_every_class_by_keyboard_in_the_dark_and_on_a_phone(open
         assert page.evaluate("document.documentElement.scrollWidth") <= 380
         choose_class(page, "home")
     page.screenshot(path=pictures / "classes-narrow-dark.png", full_page=True)
+
+
+def test_the_editor_alone_shows_every_class_and_edits_all_of_them(open_one):
+    page = open_one(EditView(comparison(), term="age"), width=380)
+    for name in CLASSES:
+        choose_class(page, name)
+        assert f"“{name}”" in words_of(page.locator(".dpx-edit-plot"))
+    assert page.evaluate("document.documentElement.scrollWidth") <= 380
+    page.get_by_label("Operation", exact=True).select_option(label="Remove term")
+    page.get_by_role("button", name="Apply").click()
+    for name in CLASSES:
+        choose_class(page, name)
+        assert "edited" in words_of(page.locator(".dpx-legend").first)
 
 
 def test_probabilities_of_the_page_are_those_of_python(open_page, pictures):

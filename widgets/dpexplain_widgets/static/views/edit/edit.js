@@ -15,6 +15,7 @@ import { drawEditPlot } from "./edit_plot.js";
 import { scoreChange, scorePanel } from "./edit_scores.js";
 import { axisWords, bandWords, cautionWords, effectWords, operationWords, PAIR, trailWords } from "./edit_words.js";
 import { formatNumber, shortName } from "../../kit/format.js";
+import { chooseModel } from "../overview/model_choice.js";
 import { byKind } from "../../state/by_kind.js";
 import { standaloneParts } from "../../kit/standalone.js";
 import { CHOICE_KEYS, chooseTerm, drawOnChange, readReleased } from "../../state/state.js";
@@ -57,6 +58,8 @@ class EditPanel {
     this.title = html("bdi");
     this.termBox = choiceBox("Term", (name) => chooseTerm(this.model, name));
     this.termBox.element.hidden = !standalone;
+    const { by_class: byClass } = readReleased(this.model).payload.target;
+    this.classBox = standalone && byClass ? choiceBox("Class", (name) => chooseModel(this.model, name)) : null;
     this.stamp = html("span", { class: "dpx-edit-stamp" }, "ε 0");
     this.chooser = new OperationChooser(() => this.draw(), (choice) => this.levelOf(choice));
     this.apply = button("Apply", () => this.applyPreview());
@@ -66,7 +69,6 @@ class EditPanel {
     this.legend = html("ul", { class: "dpx-legend" });
     this.plot = html("div", { class: "dpx-plot dpx-edit-plot", role: "slider", tabindex: "0" });
     this.chosenWords = html("p", { class: "dpx-note" });
-    const { by_class: byClass } = readReleased(this.model).payload.target;
     this.classes = byClass ? html("p", { class: "dpx-note" }, ALL_CLASSES) : null;
     this.warning = html("p", { class: "dpx-edit-warning", role: "status" });
     this.caution = html("p", { class: "dpx-edit-caution", role: "status" });
@@ -78,7 +80,8 @@ class EditPanel {
     this.alone = standalone ? standaloneParts(this.model) : null;
     host.append(
       offerTable(
-        html("header", { class: "dpx-head" }, html("h3", {}, "Edit ", this.title), this.stamp, this.termBox.element),
+        html("header", { class: "dpx-head" }, html("h3", {}, "Edit ", this.title), this.stamp,
+          ...[this.classBox?.element].filter(Boolean), this.termBox.element),
         () => editTable(this.now)),
       html("div", { class: "dpx-controls" }, ...this.chooser.elements, this.apply, this.undo, this.redo, this.whole),
       this.legend,
@@ -191,6 +194,7 @@ class EditPanel {
   drawControls(now, pending) {
     const { state } = now;
     setText(this.title, shortName(state.term.name, 120));
+    this.classBox?.fill(state.models.map(({ name }) => [name, shortName(name, 40)]), state.payload.name);
     this.termBox.fill(state.payload.terms.map((term) => [term.name, shortName(term.name, 60)]), state.term.name);
     this.chooser.draw(now.curve);
     const log = logOf(this.model);
