@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from dpexplain import DPExplainableBoostingClassifier, sweep
 from dpexplain._utils.validation import (
     check_adjacency,
     check_choice,
@@ -17,6 +18,7 @@ from dpexplain._utils.validation import (
     check_in_range,
     shown,
 )
+from dpexplain.datasets import make_additive
 from dpexplain.exceptions import PrivacyWarning
 
 
@@ -46,6 +48,18 @@ def test_usual_epsilon_is_returned_as_float_without_a_word(epsilon):
 def test_epsilon_above_ten_warns():
     with pytest.warns(PrivacyWarning, match="epsilon=10.5 is a weak guarantee"):
         assert check_epsilon(10.5) == 10.5
+
+
+def test_advice_is_given_once_per_sweep_at_the_line_of_the_user():
+    data = make_additive("clinical", n_samples=200, random_state=0)
+    model = DPExplainableBoostingClassifier(schema=data.schema, delta=0.01, max_rounds=1)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", PrivacyWarning)
+        sweep(model, data.X, data.y, (1, 12), n_repeats=2, reference=False, progress=False)
+        model.fit(data.X, data.y)
+    told = [(str(each.message).partition(" is ")[0], each.filename) for each in caught]
+    told = [each for each in told if each[0].startswith(("epsilon=", "delta="))]
+    assert told == [(name, __file__) for name in ("epsilon=12", "delta=0.01", "delta=0.01")]
 
 
 def test_epsilon_above_fifty_needs_consent():

@@ -7,8 +7,11 @@ scalar, and otherwise only its type, so that a table passed by mistake does not 
 from __future__ import annotations
 
 import math
+import sys
 import warnings
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from numbers import Integral, Real
 from typing import Literal, cast
 
@@ -16,6 +19,7 @@ from dpexplain.exceptions import PrivacyWarning
 
 __all__ = [
     "Adjacency",
+    "advise",
     "check_adjacency",
     "check_choice",
     "check_count",
@@ -24,9 +28,11 @@ __all__ = [
     "check_in_range",
     "plain_number",
     "shown",
+    "telling_once",
 ]
 
 Adjacency = Literal["add_remove", "replace"]
+_TOLD: ContextVar[set[str] | None] = ContextVar("told", default=None)
 
 _WEAK_EPSILON = 10.0
 _REFUSED_EPSILON = 50.0
@@ -85,6 +91,53 @@ def plain_number(value: object) -> object:
     return int(value) if isinstance(value, Integral) else _as_float(value)
 
 
+def advise(message: str) -> None:
+    """Warn of a public parameter, at the line outside this package that led here.
+
+    Parameters
+    ----------
+    message : str
+        Words about public parameters, never about records.
+
+    Warns
+    -----
+    PrivacyWarning
+        Always, unless :func:`telling_once` knows that the user has been told.
+    """
+    told = _TOLD.get()
+    if told is not None:
+        if message in told:
+            return
+        told.add(message)
+    warnings.warn(message, PrivacyWarning, stacklevel=_level_of_user())
+
+
+@contextmanager
+def telling_once(told: set[str]) -> Iterator[None]:
+    """Omit advice that is in a set, and add what is given to it.
+
+    A sweep checks the same parameters when it plans and in each fit. Threads that run in a copy of
+    the context share the set.
+    """
+    token = _TOLD.set(told)
+    try:
+        yield
+    finally:
+        _TOLD.reset(token)
+
+
+def _level_of_user() -> int:
+    """Return the stack level of the user, seen from the caller of this function."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and _is_ours(frame.f_globals.get("__name__", "")):
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+def _is_ours(module: str) -> bool:
+    return module.partition(".")[0] == __name__.partition(".")[0]
+
+
 def check_epsilon(
     epsilon: object,
     *,
@@ -130,12 +183,10 @@ def check_epsilon(
             "epsilon, or pass allow_weak=True to fit anyway."
         )
     if value > _WEAK_EPSILON:
-        warnings.warn(
+        advise(
             f"epsilon={value:g} is a weak guarantee: the odds of telling whether a record was in "
             f"the data may change by a factor of exp({value:g}); values up to 1 are common, and "
-            "values up to 10 are sometimes defended.",
-            PrivacyWarning,
-            stacklevel=3,
+            "values up to 10 are sometimes defended."
         )
     return value
 
@@ -173,11 +224,9 @@ def check_delta(delta: object, *, n_public: int | None = None) -> float:
             "1e-6 suits tables of up to 100,000 records."
         )
     if n_public is not None and value * n_public >= 1:
-        warnings.warn(
+        advise(
             f"delta={value:g} is not below 1 / n_public = {1 / n_public:.3g}: publishing one "
-            "complete random record would satisfy this guarantee; lower delta.",
-            PrivacyWarning,
-            stacklevel=3,
+            "complete random record would satisfy this guarantee; lower delta."
         )
     return value
 

@@ -15,7 +15,7 @@ import pandas as pd
 from dpexplain._utils.blas import one_blas_thread
 from dpexplain._utils.cloning import unfitted_copy
 from dpexplain._utils.tracebacks import without_records
-from dpexplain._utils.validation import check_count
+from dpexplain._utils.validation import check_count, telling_once
 from dpexplain.accounting._ledger.process import unlisted
 from dpexplain.accounting.events import NonPrivateEvent
 from dpexplain.accounting.ledger import PrivacyLedger
@@ -180,7 +180,9 @@ def sweep(
     """
     check_estimator(estimator)
     check_count("n_repeats", n_repeats)
-    ascending = checked_epsilons(epsilons, estimator)
+    told: set[str] = set()
+    with telling_once(told):
+        ascending = checked_epsilons(epsilons, estimator)
     seed = None if structure_seed is None else check_count("structure_seed", structure_seed, 0)
     check_n_jobs(n_jobs)
     schema = estimator.get_params(deep=False).get("schema")
@@ -201,9 +203,10 @@ def sweep(
 
     fits = _plan(estimator, ascending, n_repeats, seed)
     given = (X, y) if in_parts else (X,)
-    charges = [(_label(fit, n_repeats), fit.estimator.planned_events(*given)) for fit in fits]
-    if held_out is not None:
-        fits[0].estimator.planned_events(held_out[0])  # checks that no column is missing
+    with telling_once(told):
+        charges = [(_label(fit, n_repeats), fit.estimator.planned_events(*given)) for fit in fits]
+        if held_out is not None:
+            fits[0].estimator.planned_events(held_out[0])  # checks that no column is missing
     if reference:
         fits.append(_reference_fit(estimator, seed))
         words = "" if sampled is None else f" to {_sample_words(sampled)}"
@@ -216,7 +219,8 @@ def sweep(
     held_out = held_out and (held_out[0], read_targets(held_out[1], schema))
     groups = None if grouping is None else grouping.argument
     data = _Data(X, y, groups, held_out, sampled, schema, seed)
-    results = _fit_all(fits, data, n_jobs, progress)
+    with telling_once(told):
+        results = _fit_all(fits, data, n_jobs, progress)
     return _comparison(ascending, results, payer.ledger, estimator, sampled)
 
 

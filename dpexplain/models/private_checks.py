@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-import warnings
 
 import numpy as np
 
 from dpexplain._utils.validation import (
+    advise,
     check_adjacency,
     check_choice,
     check_count,
@@ -15,7 +15,6 @@ from dpexplain._utils.validation import (
     check_epsilon,
 )
 from dpexplain.accounting._ledger.process import check_ledger
-from dpexplain.exceptions import PrivacyWarning
 from dpexplain.mechanisms import NOISE_BACKENDS
 from dpexplain.models.private_hooks import PrivateHooks
 from dpexplain.schema import Classes, Schema
@@ -54,11 +53,9 @@ def check_private_parameters(model: PrivateHooks) -> None:
         check_count("n_public", model.n_public)
     delta = check_delta(model.delta, n_public=model.n_public)
     if model.n_public is None and delta > _LARGE_DELTA:
-        warnings.warn(
+        advise(
             f"delta={delta:g} is large: publishing one complete random record of a table of "
-            f"{math.ceil(1 / delta)} or more would satisfy this guarantee; lower delta.",
-            PrivacyWarning,
-            stacklevel=2,
+            f"{math.ceil(1 / delta)} or more would satisfy this guarantee; lower delta."
         )
     check_adjacency(model.adjacency)
     check_choice("noise_backend", model.noise_backend, NOISE_BACKENDS)
