@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
+from os import PathLike
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -166,11 +168,19 @@ def _is_ibis(X: object) -> bool:
     return type(X).__module__.split(".")[0] == "ibis"
 
 
+def names_text_file(path: Path) -> bool:
+    """Return whether a path names a text file, by its ending."""
+    return path.suffix.lower() in (".csv", ".tsv", ".txt") and not path.is_dir()
+
+
 def in_memory_call(X: object) -> str:
     """Return the expression that loads a table read in chunks, for error messages."""
-    call = _executed_by(X) or ("pandas.read_parquet(X)" if isinstance(X, str) else "")
+    read = ""
+    if isinstance(X, str | PathLike):
+        is_text = names_text_file(Path(X))
+        read = "dpexplain.tables.read_texts(X)" if is_text else "pandas.read_parquet(X)"
+    call = _executed_by(X) or read
     others = {
-        "__fspath__": "pandas.read_parquet(X)",
         "__dask_graph__": "X.compute()",
         "get_fragments": "X.to_table()",
     }

@@ -13,7 +13,7 @@ from dpexplain._utils.lazy import pd
 from dpexplain.schema import Schema
 from dpexplain.tables.chunked import ChunkedTable, ChunkError
 from dpexplain.tables.columns import kind_in_parts
-from dpexplain.tables.frames import is_stream
+from dpexplain.tables.frames import is_stream, names_text_file
 
 
 def chunked_table(X: Any) -> ChunkedTable:
@@ -49,7 +49,7 @@ def chunked_table(X: Any) -> ChunkedTable:
         from dpexplain.tables.chunked_stream import StreamTable
 
         return StreamTable(X)
-    if isinstance(X, str | PathLike) and _names_text_file(Path(X)):
+    if isinstance(X, str | PathLike) and names_text_file(Path(X)):
         raise TypeError(
             f"X={str(Path(X))!r} is a text file, which is read in one piece; pass "
             "dpexplain.tables.read_texts(path)."
@@ -57,10 +57,6 @@ def chunked_table(X: Any) -> ChunkedTable:
     from dpexplain.tables.chunked_arrow import ArrowTable
 
     return ArrowTable.open(X)
-
-
-def _names_text_file(path: Path) -> bool:
-    return path.suffix.lower() in (".csv", ".tsv", ".txt") and not path.is_dir()
 
 
 def chunks_of_rows(X: Any, schema: Schema) -> Iterator[Any]:

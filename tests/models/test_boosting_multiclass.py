@@ -212,6 +212,8 @@ def test_views_of_several_classes_say_how_to_choose_one():
     for method in (explanation.plot, local.plot, comparison.plot):
         with pytest.raises(ValueError, match="for_class"):
             method()
+    with pytest.raises(KeyError, match=r"\.for_class\('bed'\) is the explanation of this class"):
+        explanation["bed"]
     with pytest.raises(KeyError, match=r"for_class\(label\)\['age'\]"):
         explanation["age"]
     for wrong in (

@@ -26,6 +26,15 @@ def visits(name=FAST, n=40):
     return X, y, pd.Series(np.arange(n) // 2)
 
 
+def test_a_text_file_with_persons_is_answered_with_the_call_that_reads_it(tmp_path):
+    path = tmp_path / "visits.csv"
+    path.write_text("age,job\n")
+    with pytest.raises(ValueError, match=r"in memory \(dpexplain\.tables\.read_texts\(X\)\), bec"):
+        make("DPExplainableBoostingClassifier", max_rows_per_person=2).fit(path, "job")
+    with pytest.raises(ValueError, match=r"in memory \(pandas\.read_parquet\(X\)\), because"):
+        make("DPExplainableBoostingClassifier", max_rows_per_person=2).fit("v.parquet", "job")
+
+
 @pytest.mark.full
 @every_model
 def test_column_of_the_table_names_the_persons_and_is_no_feature(name):

@@ -370,6 +370,8 @@ class MulticlassExplanation(
 
     def __getitem__(self, name: str) -> NoReturn:
         """Raise an error that asks the caller to choose one class."""
+        if name in self.classes:
+            raise KeyError(f".for_class({shorten(str(name))!r}) is the explanation of this class.")
         raise KeyError(
             f"a term has a curve per class: .for_class(label)[{shorten(str(name))!r}], with one of "
             f"{listing(self.classes)}."
