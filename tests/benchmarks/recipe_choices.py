@@ -333,8 +333,8 @@ CHOICES = (
         "no count of people first, 128 cells", {}, lambda: _default(count_share=0.0, bin_share=0.2)
     ),
     Choice("histograms not made consistent", {}, _agreement_forgotten),
-    Choice("10 % of the budget to the histograms", {"bin_budget_frac": 0.1}),
-    Choice("40 % of the budget to the histograms", {"bin_budget_frac": 0.4}),
+    Choice("10% of the budget for the histograms", {"bin_budget_frac": 0.1}),
+    Choice("40% of the budget for the histograms", {"bin_budget_frac": 0.4}),
     Choice("bins twice as far above their noise", {}, lambda: _default(bin_noise_ratio=2.0)),
     Choice("at least 32 cells", {}, lambda: patch.object(recipe, "CELLS", (32, 256))),
     Choice("cells that are never split", {}, lambda: _default(bin_rounds=(1.0,))),
@@ -358,7 +358,7 @@ CHOICES = (
     Choice("curves moved to the effect estimate", {}, _with_effect),
     Choice("the total estimated from all releases", {}, _with_total),
     Choice("sums that contain less of the total", {}, lambda: _with_total(0.7)),
-    Choice("mean of the last 40 % of the passes", {}, _averaged),
+    Choice("mean of the last 40% of the passes", {}, _averaged),
     Choice("four bags", {"outer_bags": 4}),
     Choice("three pairs of features, chosen without privacy", {}, data=_with_pairs),
 )
@@ -463,7 +463,7 @@ def _scores(choice: Choice, dataset: Dataset, n_splits: int, epsilon: float) -> 
 def _change(scores: Any, as_it_is: Any, name: str) -> str:
     gains = scores - as_it_is if name == "AUROC" else 100.0 * (1.0 - scores / as_it_is)
     error = deviation(gains.tolist()) / math.sqrt(len(gains))
-    decimals, unit = (3, "") if name == "AUROC" else (1, " %")
+    decimals, unit = (3, "") if name == "AUROC" else (1, "%")
     return plus_minus(gains.mean(), error, f"+.{decimals}f", unit).replace("-", "−")
 
 

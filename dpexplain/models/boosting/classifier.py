@@ -198,8 +198,7 @@ class DPExplainableBoostingClassifier(_PrivateBoosting, AdditiveClassifier):
         explanations then show how much the bags differ. Each record may be in every bag, so for the
         same guarantee, the noise in a bag is ``sqrt(outer_bags)`` times as large. The mean over the
         bags has as much noise as a single fit, but the budget allows fewer passes over the
-        features. A few bags reduce accuracy very little, while many bags reduce it noticeably on
-        large tables.
+        features. Bags therefore reduce accuracy, most of all if noise dominates.
     n_jobs : int or None, default=None
         Number of threads; -1 means one thread per processor. If None, the fit chooses the number
         according to the number of records in this process, and uses a single thread for a small
