@@ -32,6 +32,7 @@ from dpexplain.models.boosting import fit as private
 from dpexplain.models.boosting.objectives import Objective
 from dpexplain.models.boosting.records._kernels_sums import LATTICE
 from dpexplain.models.boosting.released import LeafStep, Tables
+from dpexplain.models.boosting.structure import Visits
 
 USUAL = ("adult", "telco", "california", "wine")
 EPSILONS = (0.1, 0.5, 4.0)
@@ -144,25 +145,36 @@ def _visited_by_size(share: float = 0.5) -> Iterator[None]:
     """
     honest = private.boost
 
-    def drawn(records: Any, visits: Sequence[Any], step: Any, n_bins: Any, **rest: Any) -> Tables:
+    def drawn(records: Any, visits: Visits, step: Any, n_bins: Any, **rest: Any) -> Tables:
         n_features = len(n_bins)
         first = n_features * -(-len(visits) // (2 * n_features))
         tables = honest(records, visits[:first], step, n_bins, **rest)
-        later = visits[first:]
         by_feature = [[v for v in visits if v.feature == k] for k in range(n_features)]
         spreads = np.array([_spread(t, v) for t, v in zip(tables, by_feature, strict=True)])
         chances = (1.0 - share) / n_features + share * spreads / max(spreads.sum(), 1e-12)
         rng = np.random.default_rng(len(visits))  # public structure, as the trees
+        of_visit = (chances / [len(own) for own in by_feature])[visits.feature]
         chosen = []
-        for slot in later:
-            alike = [v for v in visits if len(v.leaf_weight) == len(slot.leaf_weight)]
-            weights = np.array([chances[v.feature] / len(by_feature[v.feature]) for v in alike])
-            chosen.append(alike[rng.choice(len(alike), p=weights / weights.sum())])
+        for n_leaves in visits.n_leaves[first:]:
+            weights = of_visit * (visits.n_leaves == n_leaves)
+            chosen.append(rng.choice(len(visits), p=weights / weights.sum()))
         rest["start"] = tables
-        return honest(records, chosen, step, n_bins, **rest)
+        return honest(records, _at(visits, chosen), step, n_bins, **rest)
 
     with patch.object(private, "boost", drawn):
         yield
+
+
+def _at(visits: Visits, places: Sequence[int]) -> Visits:
+    """Return the visits at these places, some of which may occur more than once."""
+    return Visits(
+        visits.feature[places],
+        visits.leaf_of_bin[places],
+        visits.leaf_weight[places],
+        visits.n_bins,
+        visits.n_leaves[places],
+        visits.n_records,
+    )
 
 
 def _spread(table: Any, visits: Sequence[Any]) -> float:
