@@ -9,13 +9,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from calibration_cases import (
+    FEATURES,
+    check_that_log_loss_falls,
+    check_that_trees_pay,
+    held_in_several_ways,
+    normal_cells,
+)
 from dpexplain.audit import record
 from dpexplain.binning.counts import BinCounts
 from dpexplain.models import DPExplainableBoostingClassifier, DPExplainableBoostingRegressor
-from dpexplain.models.boosting.calibration.line import ENDS, contributions, fitted_line
+from dpexplain.models.boosting.calibration.line import contributions, fitted_line
 from dpexplain.models.boosting.calibration.responses import (
     CLASSES,
-    bound_of_counts,
     bound_of_numbers,
     event_counts,
     numbers,
@@ -24,17 +30,11 @@ from dpexplain.models.boosting.calibration.scores import ScoreCells, reweighted,
 from dpexplain.models.boosting.records._kernels_sums import LATTICE
 from dpexplain.models.boosting.records.binned import (
     LOGISTIC,
-    POISSON,
     SQUARED,
-    Records,
-    count_levels,
 )
-from dpexplain.models.boosting.records.chunked import ChunkedRecords
-from dpexplain.models.boosting.records.threads import Team
-from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
+from dpexplain.schema import Classes, Range, Schema
 from effort import examples
 
-FEATURES = {"x": Numeric(0, 1), "z": Numeric(0, 1), "job": Categorical(["a", "b", "c"])}
 SCHEMA = Schema(FEATURES, target=Classes(["no", "yes"]))
 COUNTS = [event_counts(*case) for case in ((1.0, 1.0, 0.5, 0.9), (8.0, 60.0, 4.0, 0.8))]
 
@@ -71,19 +71,10 @@ def test_scores_are_counted_as_in_a_loop_however_records_are_held(n):
         score = np.float32(curves[0][first]) + np.float32(curves[1][second])
         place = int((score - np.float32(low)) * np.float32(1 / width) // 1)
         expected[int(own), min(max(place, 0), n_cells - 1)] += 1
-    whole = Records(bins, [5, 3], target, LOGISTIC)
-    team = Team(2)
-    try:
-        cut = n // 3
-        halves = ChunkedRecords([whole.rows(0, cut), whole.rows(cut, n)])
-        shared = team.sharing(Records(bins, [5, 3], target, LOGISTIC), n)
-        for records in (whole, halves, shared):
-            for feature, curve in enumerate(curves):
-                records.apply(feature, curve)
+    with held_in_several_ways(bins, target, LOGISTIC, curves) as held:
+        for records in held:
             found = records.score_counts(low, width, n_cells)
             np.testing.assert_array_equal(found, expected)
-    finally:
-        team.close()
 
 
 @pytest.mark.parametrize("n", [0, 1, 7, 40_000])
@@ -100,23 +91,13 @@ def test_levels_of_residuals_are_counted_as_in_a_loop_however_records_are_held(n
         place = int((score - np.float32(low)) * np.float32(1 / width) // 1)
         residual = 0.0 if np.isnan(own) else min(max((own - score) / bound, -1.0), 1.0)
         expected[round(32 + 32 * residual), min(max(place, 0), n_cells - 1)] += 1
-    whole = Records(bins, [5, 3], target, SQUARED)
-    team = Team(2)
-    try:
-        cut = n // 3
-        halves = ChunkedRecords([whole.rows(0, cut), whole.rows(cut, n)])
-        shared = team.sharing(Records(bins, [5, 3], target, SQUARED), n)
-        found = []
-        for records in (whole, halves, shared):
-            for feature, curve in enumerate(curves):
-                records.apply(feature, curve)
-            found.append(records.score_counts(low, width, n_cells, bound))
-            np.testing.assert_array_equal(found[-1], found[0])
-        # In double precision, a residual halfway between two levels may be rounded to the other.
-        assert np.abs(found[0].cumsum(axis=0) - expected.cumsum(axis=0)).max() <= 1
-        np.testing.assert_array_equal(found[0].sum(axis=0), expected.sum(axis=0))
-    finally:
-        team.close()
+    with held_in_several_ways(bins, target, SQUARED, curves) as held:
+        found = [records.score_counts(low, width, n_cells, bound) for records in held]
+    for each in found[1:]:
+        np.testing.assert_array_equal(each, found[0])
+    # In double precision, a residual halfway between two levels may be rounded to the other.
+    assert np.abs(found[0].cumsum(axis=0) - expected.cumsum(axis=0)).max() <= 1
+    np.testing.assert_array_equal(found[0].sum(axis=0), expected.sum(axis=0))
 
 
 def _table(score, n_bins=10):
@@ -125,48 +106,6 @@ def _table(score, n_bins=10):
     bins = np.minimum(places, n_bins - 1)
     counts = np.append(np.bincount(bins, minlength=n_bins), 0.0)
     return bins, BinCounts(counts, np.ones(n_bins + 1), 1, True)
-
-
-@pytest.mark.parametrize("n", [0, 1, 7, 40_000])
-@pytest.mark.parametrize("high", [3.0, 77.5, 2_000.0])
-def test_counts_are_counted_as_in_a_loop_however_records_are_held(n, high):
-    rng = np.random.default_rng(n)
-    bins = [rng.integers(0, 5, n).astype(np.uint8), rng.integers(0, 3, n).astype(np.uint8)]
-    given = np.minimum(rng.negative_binomial(0.3, 0.3 / (0.3 + high / 4), n), high)
-    target = (given / high).astype(np.float32)
-    curves = [np.linspace(-4, -2, 5), np.array([0.1, -0.4, 9.0])]
-    low, width, n_cells, levels = -4.25, 0.25, 16, count_levels(high)
-    expected = np.zeros((len(levels), n_cells), dtype=np.int64)
-    for first, second, own in zip(*bins, given, strict=True):
-        score = np.float32(curves[0][first]) + np.float32(curves[1][second])
-        place = int((score - np.float32(low)) * np.float32(1 / width) // 1)
-        level = int(np.abs(levels - own).argmin())
-        expected[level, min(max(place, 0), n_cells - 1)] += 1
-    whole = Records(bins, [5, 3], target, POISSON)
-    team = Team(2)
-    try:
-        cut = n // 3
-        halves = ChunkedRecords([whole.rows(0, cut), whole.rows(cut, n)])
-        shared = team.sharing(Records(bins, [5, 3], target, POISSON), n)
-        for records in (whole, halves, shared):
-            for feature, curve in enumerate(curves):
-                records.apply(feature, curve)
-            found = records.score_counts(low, width, n_cells, high)
-            np.testing.assert_array_equal(found, expected)
-    finally:
-        team.close()
-
-
-@examples(100)
-@given(high=st.floats(1e-3, 1e300))
-def test_small_counts_are_levels_and_large_ones_are_close_to_one(high):
-    levels = count_levels(high)
-    assert (np.diff(levels) > 0).all()
-    assert levels[0] == 0.0
-    assert levels[-1] == pytest.approx(high)
-    assert len(levels) <= 465
-    assert np.isin(np.arange(min(np.ceil(high), 64.0)), levels).all()
-    assert high > 1e10 or (levels[65:] <= 1.051 * levels[64:-1]).all()
 
 
 def test_scores_have_the_mean_and_the_spread_of_independent_features():
@@ -219,23 +158,6 @@ def test_no_contribution_is_larger_than_the_sensitivity(low, width, seed, concen
     assert norms.max() > 0.9 * LATTICE
 
 
-def test_noise_in_the_count_of_a_group_far_away_does_not_change_the_mean_rate():
-    cells, n = _cells(1.0, 0.0), 5_000.0
-    group = np.searchsorted(ENDS, cells.middles)
-    counts = n * np.bincount(group, cells.weights, 10)
-    counts[-1] += 30.0
-    for far_matters in (True, False):
-        found = reweighted(cells, group, counts, n, 20.0, far_matters=far_matters)
-        ratio = (found.weights @ np.exp(found.middles)) / (cells.weights @ np.exp(cells.middles))
-        assert bool(ratio < 1.03) is far_matters
-
-
-def _cells(std=1.2, mean=-0.5):
-    cells = ScoreCells(mean - 8 * std, std / 32, np.ones(512))
-    weights = stats.norm.pdf(cells.middles, mean, std)
-    return ScoreCells(cells.low, cells.width, weights / weights.sum())
-
-
 def _sums(cells, each, n, slope, shift):
     """Return the expected sums if the true log-odds are a line in the scores."""
     chance = 1 / (1 + np.exp(-(slope * cells.middles + shift)))
@@ -245,7 +167,7 @@ def _sums(cells, each, n, slope, shift):
 
 @pytest.mark.parametrize(("slope", "shift"), [(1.0, 0.0), (1.6, 0.3), (0.7, -0.2), (3.0, 1.0)])
 def test_line_comes_back_from_exact_sums(slope, shift):
-    cells, n = _cells(), 1e7
+    cells, n = normal_cells(), 1e7
     each = contributions(cells)
     line = fitted_line(cells, each, _sums(cells, each, n, slope, shift), n, 1.0)
     assert line.scale == pytest.approx(slope, rel=0.01)
@@ -254,7 +176,7 @@ def test_line_comes_back_from_exact_sums(slope, shift):
 
 @pytest.mark.parametrize(("slope", "shift"), [(1.0, 0.0), (1.6, 0.3), (0.7, -0.2)])
 def test_line_of_numbers_comes_back_from_exact_sums_in_any_unit(slope, shift):
-    cells, n = _cells(), 1e7
+    cells, n = normal_cells(), 1e7
     each = contributions(cells, numbers(4.0, 0.8))
     left = (slope - 1.0) * cells.middles + shift
     sums = n * (each.directions * (cells.weights * left / 4.0)[:, None]).sum(axis=0)
@@ -268,29 +190,6 @@ def test_line_of_numbers_comes_back_from_exact_sums_in_any_unit(slope, shift):
     assert in_euros.noise[0, 0] == pytest.approx(100.0**2 * line.noise[0, 0])
 
 
-@pytest.mark.parametrize(("slope", "shift"), [(1.0, 0.0), (1.3, 0.4), (0.7, -0.2)])
-def test_line_of_counts_comes_back_from_exact_sums(slope, shift):
-    cells, n, high = _cells(0.6, -3.5), 1e7, 60.0
-    response = event_counts(20.0, high, 5.0, 0.9)
-    each = contributions(cells, response)
-    rates = np.exp(slope * cells.middles + shift) * high
-    left = rates / 20.0 - each.expected
-    sums = n * (each.directions * (cells.weights * left)[:, None]).sum(axis=0)
-    line = fitted_line(cells, each, sums, n, 1.0)
-    assert line.scale == pytest.approx(slope, rel=0.01)
-    assert line.shift == pytest.approx(shift, abs=0.02)
-
-
-def test_the_bound_on_residuals_of_counts_is_wide_where_there_is_little_noise():
-    cells = _cells(0.6, -3.5)
-    bounds = [bound_of_counts(cells, 60.0, n, 40.0) for n in (1.0, 1e3, 1e4, 1e9)]
-    assert bounds[0] == 1.0
-    assert bounds[-1] == 60.0
-    assert bounds == sorted(set(bounds))
-    rare = bound_of_counts(_cells(0.6, -8.0), 60.0, 1e4, 40.0)
-    assert 1.0 <= rare < 2.0
-
-
 def test_the_bound_on_residuals_is_wide_where_there_is_little_noise():
     assert bound_of_numbers(1_000.0, 300.0) == 3.0
     assert bound_of_numbers(20_000.0, 100.0) == pytest.approx(4.8)
@@ -301,7 +200,7 @@ def test_the_bound_on_residuals_is_wide_where_there_is_little_noise():
     "response", [CLASSES, numbers(3.0, 0.6), event_counts(60.0, 60.0, 4.0, 0.8)]
 )
 def test_line_changes_nothing_if_the_sums_are_noise(response):
-    cells = _cells()
+    cells = normal_cells()
     each = contributions(cells, response)
     rng = np.random.default_rng(0)
     for noise_std in (1e3, 1e5, 1e8):
@@ -315,7 +214,7 @@ def test_line_changes_nothing_if_the_sums_are_noise(response):
 @pytest.mark.parametrize("slope", [-3.0, -0.5, 0.0])
 @pytest.mark.parametrize("response", [CLASSES, numbers(3.0, 0.6)])
 def test_scores_that_the_sums_contradict_become_flat_and_right_on_average(slope, response):
-    cells, n = _cells(), 1e5
+    cells, n = normal_cells(), 1e5
     each = contributions(cells, response)
     outcome = response.mean(each.center + slope * (cells.middles - each.center))
     left = each.directions * (cells.weights * (outcome - each.expected))[:, None]
@@ -329,7 +228,7 @@ def test_scores_that_the_sums_contradict_become_flat_and_right_on_average(slope,
 
 
 def test_noise_of_the_line_is_that_of_repeated_releases():
-    cells, n, noise_std = _cells(), 20_000.0, 60.0
+    cells, n, noise_std = normal_cells(), 20_000.0, 60.0
     each = contributions(cells)
     exact = _sums(cells, each, n, 1.5, 0.2)
     rng = np.random.default_rng(1)
@@ -382,62 +281,6 @@ def test_predicted_numbers_are_right_on_average_if_they_are_calibrated(settings)
         errors[calibrated] = float((y - model.fit(X, y).predict(X)).mean())
     assert errors[False] > 0.2
     assert abs(errors[True]) < 0.3 * errors[False]
-
-
-def drawn_counts(n, seed, intercept=0.0):
-    """Draw counts with a long upper tail, whose public bound is far away."""
-    rng = np.random.default_rng(seed)
-    X = pd.DataFrame({"x": rng.random(n), "z": rng.random(n), "job": rng.choice(["a", "b"], n)})
-    rates = np.exp(intercept + X["x"] + 0.5 * (X["job"] == "a")) * rng.gamma(0.5, 2.0, n)
-    return X, pd.Series(rng.poisson(rates).clip(0, 60))
-
-
-def of_counts(**settings):
-    schema = Schema(FEATURES, target=Range(0, 60))
-    return DPExplainableBoostingRegressor(**{"schema": schema, "objective": "poisson", **settings})
-
-
-@pytest.mark.parametrize("settings", [{}, {"outer_bags": 3}, {"monotone_constraints": {"x": 1}}])
-def test_expected_counts_are_right_on_average_if_they_are_calibrated(settings):
-    X, y = drawn_counts(20_000, 0)
-    ratios = {}
-    for calibrated in (False, True):
-        model = of_counts(epsilon=4.0, reproducible_seed=1, calibrated=calibrated, **settings)
-        ratios[calibrated] = float(model.fit(X, y).predict(X).mean() / y.mean())
-    assert ratios[False] < 0.85
-    assert 0.96 < ratios[True] < 1.04
-
-
-@pytest.mark.filterwarnings("ignore:epsilon")
-def test_rare_counts_are_right_on_average_too():
-    """Residuals of rare events are small, so rounding them would shift the rates."""
-    X, y = drawn_counts(50_000, 0, intercept=-4.0)
-    model = of_counts(epsilon=20.0, reproducible_seed=1).fit(X, y)
-    assert model.predict(X).mean() == pytest.approx(y.mean(), rel=0.05)
-
-
-def test_logarithms_of_expected_counts_are_a_rising_line_of_the_released_ones():
-    X, y = drawn_counts(5_000, 0)
-    model = of_counts(epsilon=2.0, reproducible_seed=1).fit(X, y)
-    released, line = model._released_terms, model._fit.line
-    before = released.intercept + released.contributions(model._columns(X)).sum(axis=1)
-    after = line.scale * before + line.shift
-    np.testing.assert_allclose(np.log(model.predict(X)), after, atol=1e-9)
-    explanation = model.explain_global()
-    for k, term in enumerate(explanation.terms):
-        np.testing.assert_allclose(term.contribution, line.scale * released.scores[k], atol=1e-9)
-
-
-@pytest.mark.parametrize("clip", [1e-9, None, 1.0])
-@pytest.mark.parametrize("high", [1.0, 60.0, 1e6, 1e12])
-def test_counts_of_any_size_give_a_finite_line(high, clip):
-    X, y = drawn_counts(300, 0)
-    schema = Schema(FEATURES, target=Range(0, high))
-    for scale in (0.0, 1.0, high / 100.0):
-        model = of_counts(schema=schema, clip=clip, reproducible_seed=1).fit(X, scale * y)
-        line = model._fit.line
-        assert np.isfinite([line.scale, line.shift, *line.noise.ravel()]).all()
-        assert np.isfinite(model.predict(X)).all()
 
 
 def test_predicted_numbers_are_a_rising_line_of_the_released_ones():
@@ -551,31 +394,11 @@ def _uncalibrated_draws(model):
 
 @pytest.mark.full
 def test_calibration_lowers_the_log_loss_of_short_fits():
-    gains = []
-    for seed in range(12):
-        X, y = draw(6_000, 100 + seed)
-        losses = [
-            log_loss(
-                make(epsilon=0.5, reproducible_seed=seed, calibrated=c).fit(X[:3_000], y[:3_000]),
-                X[3_000:],
-                y[3_000:],
-            )
-            for c in (False, True)
-        ]
-        gains.append(losses[0] - losses[1])
-    assert np.mean(gains) > 3 * np.std(gains) / np.sqrt(len(gains))
+    check_that_log_loss_falls(draw, make, log_loss, 3_000)
 
 
 def test_calibration_is_charged_and_paid_for_by_the_trees():
-    X, _ = draw(2, 0)
-    paid = {e.label: e for e in make(pair_budget_frac=0.0).planned_events(X)}
-    free = {e.label: e for e in make(pair_budget_frac=0.0, calibrated=False).planned_events(X)}
-    assert "calibration" not in free
-    total = paid["boosting"].mu ** 2 + paid["calibration"].mu ** 2
-    assert total == pytest.approx(free["boosting"].mu ** 2)
-    assert paid["calibration"].mu ** 2 == pytest.approx(0.05 * total)
-    model = make(ledger="test of calibration").fit(*draw(50, 0))
-    assert "calibration" in {e.label for entry in model.ledger_.entries for e in entry.events}
+    check_that_trees_pay(draw, make, "test of calibration")
 
 
 @pytest.mark.parametrize("share", [0.95, 0.99])

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from calibration_cases import FEATURES, check_that_log_loss_falls, check_that_trees_pay
 from dpexplain.models import DPExplainableBoostingClassifier
 from dpexplain.models.boosting.calibration import classes
 from dpexplain.models.boosting.calibration.classes import (
@@ -25,10 +26,9 @@ from dpexplain.models.boosting.records.binned import Records, softmax_loss
 from dpexplain.models.boosting.records.chunked import ChunkedRecords
 from dpexplain.models.boosting.records.class_sums import GROUP_WEIGHT, LARGEST, SIZES, ClassSums
 from dpexplain.models.boosting.records.threads import Team
-from dpexplain.schema import Categorical, Classes, Numeric, Schema
+from dpexplain.schema import Classes, Schema
 from effort import examples
 
-FEATURES = {"x": Numeric(0, 1), "z": Numeric(0, 1), "job": Categorical(["a", "b", "c"])}
 LABELS = ["low", "middle", "high"]
 SCHEMA = Schema(FEATURES, target=Classes(LABELS))
 
@@ -309,28 +309,8 @@ def test_bags_of_classes_get_the_score_of_the_mean_curves():
 
 @pytest.mark.full
 def test_calibration_lowers_the_log_loss_of_classes():
-    gains = []
-    for seed in range(12):
-        X, y = draw(8_000, 100 + seed)
-        losses = [
-            log_loss(
-                make(epsilon=0.5, reproducible_seed=seed, calibrated=c).fit(X[:4_000], y[:4_000]),
-                X[4_000:],
-                y[4_000:],
-            )
-            for c in (False, True)
-        ]
-        gains.append(losses[0] - losses[1])
-    assert np.mean(gains) > 3 * np.std(gains) / np.sqrt(len(gains))
+    check_that_log_loss_falls(draw, make, log_loss, 4_000)
 
 
 def test_the_sums_of_classes_are_charged_and_paid_for_by_the_trees():
-    X, _ = draw(2, 0)
-    paid = {e.label: e for e in make(pair_budget_frac=0.0).planned_events(X)}
-    free = {e.label: e for e in make(pair_budget_frac=0.0, calibrated=False).planned_events(X)}
-    assert "calibration" not in free
-    total = paid["boosting"].mu ** 2 + paid["calibration"].mu ** 2
-    assert total == pytest.approx(free["boosting"].mu ** 2)
-    assert paid["calibration"].mu ** 2 == pytest.approx(0.05 * total)
-    model = make(ledger="test of calibrated classes").fit(*draw(50, 0))
-    assert "calibration" in {e.label for entry in model.ledger_.entries for e in entry.events}
+    check_that_trees_pay(draw, make, "test of calibrated classes")
