@@ -182,6 +182,29 @@ def test_probabilities_hardly_change_if_the_sums_are_noise():
             assert np.abs(line.shift).max() < 0.1
 
 
+@examples(100)
+@given(seed=st.integers(0, 2**32 - 1), n_classes=st.integers(3, 6))
+def test_no_rounding_error_makes_the_spread_of_certain_scores_useless(seed, n_classes):
+    """Without a spread, no contribution has a bound."""
+    rng = np.random.default_rng(seed)
+    scores = 15.0 * rng.integers(-5, 6, (n_classes, 1)) + np.zeros((1, 200))
+    scores += rng.choice([0.0, 1.0, 60.0]) * rng.random((n_classes, 200))
+    scores[0] += 90.0
+    people = Population(scores - scores.mean(axis=0), np.full(200, 1.0 / 200))
+    each = class_sums(people)
+    assert 0.0 < each.spread < np.inf
+    sums = each.of(people.scores[:, :1], np.zeros(1))
+    assert sum(int(v) ** 2 for v in sums) <= LATTICE**2
+
+
+@pytest.mark.parametrize(
+    ("center", "spread"), [(0.0, np.nan), (0.0, 0.0), (0.0, np.inf), (np.nan, 1.0)]
+)
+def test_contributions_without_a_bound_are_never_summed(center, spread):
+    with pytest.raises(ValueError, match="finite center"):
+        ClassSums(np.full(3, center), spread)
+
+
 @pytest.mark.parametrize("scale", [-3.0, 0.0])
 def test_scores_that_the_sums_contradict_become_flat(scale):
     people, n = people_with(), 1e5

@@ -156,7 +156,8 @@ def class_sums(people: Population) -> ClassSums:
     away = people.scores - center[:, None]
     size = float((away * _reaction(p, away)).sum(axis=0) @ people.weights)
     of_one = float(np.trace(curvature)) / (len(center) - 1)
-    spread = np.sqrt(size / max(of_one, _LEAST_CURVATURE))
+    # If all probabilities are 0 or 1, rounding can make the size negative.
+    spread = np.sqrt(max(size, 0.0) / max(of_one, _LEAST_CURVATURE))
     return ClassSums(center, max(float(spread), _LEAST_SPREAD))
 
 

@@ -49,6 +49,10 @@ class ClassSums:
     center: FloatArray
     spread: float
 
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.center).all() and 0.0 < self.spread < np.inf):
+            raise ValueError("the proof in `steps` needs a finite center and a positive spread.")
+
     @property
     def n_sums(self) -> int:
         """Number of sums: per class, in the direction of the scores, per group."""
