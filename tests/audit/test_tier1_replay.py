@@ -125,8 +125,12 @@ def test_a_row_that_is_exchanged_goes_beyond_the_price_of_a_person(subject):
 @every_subject
 @pytest.mark.parametrize("adjacency", ["add_remove", "replace"])
 def test_the_canary_uses_up_the_guarantee_and_no_more(subject, adjacency):
-    """Tiers 3 and 4 can only be tight if one record moves sums by their full sensitivity."""
-    case = canary_case(subject, adjacency=adjacency)
+    """Tiers 3 and 4 can only be tight if one record moves sums by their full sensitivity.
+
+    With more records in the background, calibration may bound residuals of counts by the whole
+    range. A replaced canary then moves the sums by half as much.
+    """
+    case = canary_case(subject, adjacency=adjacency, n_background=5)
     reports = replays(case)
     assert all(report.holds for report in reports), reports
     assert reports[0].spent_share > canary_share(subject, adjacency)
