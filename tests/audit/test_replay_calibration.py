@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from dpexplain.audit import record, replay
 from dpexplain.audit.records import without
 from dpexplain.models import DPExplainableBoostingClassifier, DPExplainableBoostingRegressor
+from dpexplain.models.boosting import fit
 from dpexplain.models.boosting.budget import Budget
 from dpexplain.models.boosting.calibration import line
 from dpexplain.models.boosting.calibration.line import N_SUMS
@@ -151,6 +152,29 @@ def residuals_bounded_by_their_median(monkeypatch):
     monkeypatch.setattr(Records, "score_counts", of_records)
 
 
+def counts_bounded_by_their_mean(monkeypatch):
+    """Bound residuals of counts by a number that every record changes."""
+    honest = fit.release_line
+
+    def of_records(records, *others, **settings):
+        mean = settings["high"] * float(records._target.mean()) if len(records) else 0.0
+        monkeypatch.setattr(line, "bound_of_counts", lambda *_: 1.0 + mean)
+        return honest(records, *others, **settings)
+
+    monkeypatch.setattr(fit, "release_line", of_records)
+
+
+def exact_number_of_records(monkeypatch):
+    """Fit the line with the exact number of records instead of the released one."""
+    for name in ("release_line", "release_class_line"):
+        honest = getattr(fit, name)
+
+        def of_records(records, counts, curves, _, *others, honest=honest, **settings):
+            return honest(records, counts, curves, float(len(records)), *others, **settings)
+
+        monkeypatch.setattr(fit, name, of_records)
+
+
 def records_counted_three_times(monkeypatch):
     honest = Records.score_counts
     monkeypatch.setattr(Records, "score_counts", lambda self, *cells: 3 * honest(self, *cells))
@@ -232,6 +256,8 @@ PLANTED = [
     ("numbers", residuals_without_bound),
     ("numbers", residuals_bounded_by_their_median),
     ("counts", counts_without_bound),
+    ("counts", counts_bounded_by_their_mean),
+    ("counts", exact_number_of_records),
     *product(
         ["several"],
         [
@@ -241,6 +267,7 @@ PLANTED = [
             classes_counted_three_times,
             noise_of_a_tenth,
             centered_by_the_records,
+            exact_number_of_records,
         ],
     ),
 ]
