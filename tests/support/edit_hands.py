@@ -71,16 +71,23 @@ class Hands:
         return number, shown, applied
 
 
+def box_of(target: Any) -> Any:
+    """Return the box of an element that may be drawn anew while it is looked for."""
+    while (box := target.bounding_box()) is None:
+        pass
+    return box
+
+
 class Mouse(Hands):
     """Moves, presses and releases the mouse on the screen; keeps suggested numbers."""
 
     def click(self, target: Any) -> None:
-        box = target.bounding_box()
+        box = box_of(target)
         self.page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
 
     def place(self, column: int) -> tuple[float, float]:
         """Return the position below the curve in the middle of a bin."""
-        box = self.plot.locator(".dpx-count").nth(column).bounding_box()
+        box = box_of(self.plot.locator(".dpx-count").nth(column))
         return box["x"] + box["width"] / 2, box["y"] + box["height"] - 1
 
     def choose_all(self) -> None:
