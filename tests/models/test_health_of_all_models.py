@@ -107,7 +107,9 @@ def test_mistakes_raise_the_alarms_that_the_releases_allow(kind):
     if "class" in tells:
         assert kinds(fitted(kind, X, wrong)) == {"class"}
     nobody = np.full(N, "?")
-    assert ("records" in kinds(fitted(kind, X, nobody))) == ("records" in tells)
+    # Two fits: a noisy count of nobody is more than three standard deviations in one of 740.
+    said = ["records" in kinds(fitted(kind, X, nobody)) for _ in range(2)]
+    assert any(said) == ("records" in tells)
     if "target" in tells:
         half = np.where(np.arange(N) % 2, y.astype(object), "")
         assert kinds(fitted(kind, X, half, n_public=N)) == {"target"}
